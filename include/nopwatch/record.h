@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream: the formats of events, the records made of them, and the values of their arguments. */
+/* stream: the formats of events, the records made from them, and the values of their arguments. */
 #ifndef NOPWATCH_RECORD_H
 #define NOPWATCH_RECORD_H
 
@@ -10,62 +10,67 @@
 
 struct nw_field_format {
 	uint32_t offset, size;
-	bool dynamic; /* __data_loc: u32 of offset | length << 16 */
-	bool open; /* an array that goes on to the end of the record, however long it says it is */
-	bool relative; /* __rel_loc: the same, with offsets counted from behind the field */
-	/* Of a kernel event: its type, array > 0: an array of it, whose length its size tells.
-	 * DEFAULT: an event of ours, whose types the plan tells. */
+	bool dynamic; /* __data_loc: u32 offset | length << 16 */
+	/* An array that extends to the end of the record, whatever its size is */
+	bool open;
+	/* __rel_loc: like __data_loc, but offsets count from the end of the field */
+	bool relative;
+	/* Type of a field of a kernel event. array > 0: an array, whose length follows from the size. DEFAULT: a
+	 * field of our own event, whose type is in the plan. */
 	struct nw_type type;
 };
 
-/* What kinds of events there are in a stream. */
+/* The kinds of events in a stream. */
 enum nw_event_kind {
 	NW_EVENT_PROBE,
 	NW_EVENT_NEWTASK, /* task:task_newtask */
 	NW_EVENT_RENAME,  /* task:task_rename */
 	NW_EVENT_EXIT,	  /* sched:sched_process_exit */
 	NW_EVENT_EXEC,	  /* sched:sched_process_exec */
-	NW_EVENT_BOTH,	  /* one of these four that the user has asked for, too */
+	NW_EVENT_BOTH,	  /* one of these four events that the user traces, too */
 };
 
-/* What a place in an event stands for. */
+/* The meaning of a place in an event. */
 struct nw_hit_place {
-	uint32_t probe, planned; /* in the order of struct nw_hit: copied in one piece */
+	/* In the order of struct nw_hit, to be copied in one piece */
+	uint32_t probe, planned;
 	uint32_t part;
-	bool known;    /* false: nothing, the address is none of ours */
-	bool whole;    /* the hit has this part only */
-	uint64_t pops; /* to be taken from its stack pointer: see struct nw_stack_field */
+	bool known; /* false: the address belongs to no probe */
+	bool whole; /* the hit has only this part */
+	/* To be subtracted from its stack pointer: see struct nw_stack_field */
+	uint64_t pops;
 };
 
 struct nw_event_format {
 	enum nw_event_kind kind;
 	uint32_t id;
 	uint32_t size; /* least payload that holds all fixed fields */
-	/* PROBE: the low 16 bits of __probe_ip or __probe_func. A kernel event has one place:
-	 * whatever stands there leads to it. */
+	/* PROBE: offset of the low 16 bits of __probe_ip or __probe_func. A kernel event has one place, to which all
+	 * bits lead. */
 	uint32_t address;
-	/* PROBE: where the instruction pointer is, and how long; 0: nowhere (text) */
+	/* PROBE: offset and size of the instruction pointer; pc_size 0: there is none (text). */
 	uint32_t pc, pc_size;
-	/* PROBE: the stack pointer, see struct nw_stack_field; stack_size 0: it has none.
-	 * NW_STACK_LOOSE: it may still be too high. */
+	/* PROBE: offset and size of the stack pointer, see struct nw_stack_field; stack_size 0: there is none.
+	 * stack_loose is NW_STACK_LOOSE if the stack pointer may still be too high. */
 	uint32_t stack, stack_size;
-	uint32_t stack_field; /* its number */
-	/* PROBE: its offset once more, where it has 8 bytes and nothing but the place's pops is to be seen
-	 * to; 0: otherwise. */
+	uint32_t stack_field; /* index of its field */
+	/* PROBE: the same offset, if the stack pointer has 8 bytes and only the place's pops have to be subtracted;
+	 * else 0. */
 	uint32_t plain_stack;
-	/* Text: where in the payload the bits are of the fields that its line has; 0: it has all. */
+	/* Text: offset of bits that tell which fields the line has; 0: it has all fields. */
 	uint32_t present;
 	uint64_t stack_loose;
-	/* PROBE: whose stack it is: the offsets of the fields of struct nw_stack_field's goroutine, of as
-	 * many bytes as the stack pointer's. The first is 0: there are none. */
+	/* PROBE: the owner of the stack: offsets of the fields of struct nw_stack_field's goroutine, as large as the
+	 * stack pointer. The first is 0: there are none. */
 	uint32_t goroutine[3];
-	const struct nw_event_format *task; /* BOTH: what it tells of threads */
+	const struct nw_event_format *task; /* BOTH: the format of the thread event */
 	const struct nw_event *event;	    /* PROBE */
-	uint32_t order;			    /* PROBE: struct nw_armed_event's */
-	const uint16_t *by_low_bits;	    /* PROBE: of the address -> index into places */
-	NW_VEC(struct nw_hit_place) places; /* PROBE: the first is not known */
-	/* PROBE, BOTH: those of the plan's event; NEWTASK: pid, comm, clone_flags; RENAME: newcomm and, where
-	 * the kernel has it, pid; EXIT: comm */
+	uint32_t order;			    /* PROBE: as in struct nw_armed_event */
+	/* PROBE: low bits of the address -> index into places */
+	const uint16_t *by_low_bits;
+	NW_VEC(struct nw_hit_place) places; /* PROBE: the first one is unknown */
+	/* PROBE, BOTH: the fields of the plan's event; NEWTASK: pid, comm, clone_flags; RENAME: newcomm and, if the
+	 * kernel has it, pid; EXIT: comm. */
 	NW_VEC(struct nw_field_format) fields;
 };
 
@@ -74,40 +79,41 @@ struct nw_formats {
 	struct nw_page_layout page;
 	uint32_t type_offset, pid_offset; /* common_type (u16), common_pid (s32) */
 	NW_VEC(struct nw_event_format *) events;
-	const struct nw_event_format **by_id; /* NULL: not ours; ids below `ids` */
+	/* NULL: not a known event; ids are below `ids` */
+	const struct nw_event_format **by_id;
 	size_t ids;
 	uint32_t least;	  /* payload that holds both common fields */
-	uint32_t largest; /* payload of the largest event; UINT32_MAX: there is no limit */
-	bool stacks;	  /* some of its hits have a stack pointer */
+	uint32_t largest; /* payload of the largest event; UINT32_MAX: no limit */
+	bool stacks;	  /* some hits have a stack pointer */
 	const struct nw_plan *plan;
-	const struct nw_armed *armed; /* and what became of it */
+	const struct nw_armed *armed; /* the armed events of the plan */
 };
 
 /*
- * Read the formats of the events that are armed and, with tasks, of the kernel's events of threads. header_page: the
- * text of events/header_page. read() appends the text of events/SYSTEM/NAME/format, from tracefs or from a recording,
- * and returns 0 or -errno. What is armed must stay as long as the formats.
+ * Reads the formats of armed events and, with `tasks`, of the kernel's events about threads. header_page: the text of
+ * events/header_page. read() appends the text of events/SYSTEM/NAME/format, from tracefs or from a recording, and
+ * returns 0 or -errno. `armed` must outlive the formats.
  */
 typedef int nw_format_reader(void *arg, const char *system, const char *name,
 			     struct nw_buf *out);
 int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header_page,
 		    size_t header_len, nw_format_reader *read, void *arg,
 		    struct nw_formats *out, struct nw_error *err);
-/* The same for what was armed since: the events from this number on. */
+/* Reads the formats of events that were armed since, from this number on. */
 int nw_formats_grow(struct nw_formats *formats, size_t first, nw_format_reader *read,
 		    void *arg, struct nw_error *err);
 void nw_formats_free(struct nw_formats *formats);
 
-/* The fields of an event, with the types they have for the user, from the text of its format
- * file; EBADMSG if that cannot be read. */
+/* Returns the fields of an event and the types that the user sees, from the text of its format file. EBADMSG: the
+ * text cannot be read. */
 int nw_format_fields(const char *text, nw_named_args *out, struct nw_error *err);
 
-/* Where fields are in an event's records, and the records' id, from the same text. -EBADMSG: it cannot be read, or has
- * no field of that name and size. -ENOMEM. */
+/* Finds fields in an event's records, and the records' id, from the same text. -EBADMSG: the text cannot be read, or
+ * has no field of that name and size; -ENOMEM. */
 struct nw_wanted_field {
 	const char *name;
 	uint32_t size;	  /* bytes */
-	uint32_t *offset; /* to be filled in */
+	uint32_t *offset; /* is filled in */
 };
 int nw_format_find(const char *text, const struct nw_wanted_field *wanted, size_t count,
 		   uint16_t *id);
@@ -116,15 +122,16 @@ int nw_format_find(const char *text, const struct nw_wanted_field *wanted, size_
 
 enum nw_record_kind {
 	NW_RECORD_HIT,
-	NW_RECORD_TASK, /* a thread was born, renamed, or died: for nw_tasks */
-	NW_RECORD_BOTH, /* a HIT that tells of a thread, too: nw_record_task() has that part */
-	NW_RECORD_LOSS, /* events of this CPU between time and until are missing: overwritten,
-			   or on a page that cannot be read */
+	NW_RECORD_TASK, /* a thread was born, renamed, or died: input of nw_tasks */
+	/* A HIT that also tells of a thread: nw_record_task() returns that part */
+	NW_RECORD_BOTH,
+	/* Events of this CPU between `time` and `until` are missing: overwritten, or on a damaged page. */
+	NW_RECORD_LOSS,
 };
 
 struct nw_value;
 
-/* A hit with all its values, from however many records. */
+/* A hit with all its values, from one or several records. */
 #define NW_HIT_FIELDS                                                              \
 	uint64_t time; /* ns of the trace clock */                                 \
 	uint32_t cpu;                                                              \
@@ -138,21 +145,21 @@ struct nw_value;
 	uint64_t goroutine, base /* where stack is 0, these are not set */
 
 /*
- * The stack pointer of a hit: at the return of a call what it was at its entry; of a USDT probe the
- * address of the frame it is in; 0 where it was not fetched. It is only there if the plan has stacks (nw_plan_has_stacks()). Stack pointers are even:
- * with this bit, the function may have popped its arguments, too, and what it was at the entry is
- * the value without the bit, or up to NW_MOST_POPS less.
+ * The stack pointer of a hit. At the return of a call it is the stack pointer of the entry; at a USDT probe the
+ * address of the frame; 0 if it was not fetched. It is only there if the plan has stacks (nw_plan_has_stacks()).
+ * Stack pointers are even: with this bit, the function may have popped its arguments, too, and the stack pointer of
+ * the entry is the value without the bit, or up to NW_MOST_POPS less.
  */
 #define NW_STACK_LOOSE ((uint64_t)1)
 
 /*
- * A function of Go's runs on the stack of a goroutine, whatever thread that has, and a stack that is too small
- * is moved to a bigger one. goroutine is the address of its struct g, base where its stack ends now, and
- * stack how far the stack pointer is from there, less than 0: this stays the same when it moves.
- * goroutine 0: it is a thread's own stack.
+ * A Go function runs on the stack of a goroutine, on whatever thread runs that goroutine, and a stack that is too
+ * small is moved to a bigger one. goroutine is the address of its struct g, base is the current end of the stack, and
+ * stack is the stack pointer minus that end, a negative number that stays the same when the stack moves. goroutine 0:
+ * the stack is the thread's own.
  *
- * With this bit, the function that is entered finds that the stack is too small, or that others are to run,
- * and will be called once more, by the runtime (runtime.morestack), when that is done.
+ * With this bit, the function that is entered finds that its stack is too small, or that the goroutine is preempted,
+ * and will be called again by the runtime (runtime.morestack) afterwards.
  */
 #define NW_STACK_AGAIN ((uint64_t)2)
 
@@ -160,16 +167,16 @@ struct nw_hit {
 	NW_HIT_FIELDS;
 };
 
-/* The number of the hit's thread, by which threads are told apart: the idle threads, one a CPU, all have the
- * number 0, and are -1, -2, ... here. */
+/* Returns the number of the hit's thread. Idle threads, one per CPU, all have number 0 in the kernel, and -1, -2, ...
+ * here. */
 static inline int32_t nw_hit_thread(const struct nw_hit *hit)
 {
 	return nw_likely(hit->tid) ? hit->tid : -1 - (int32_t)hit->cpu;
 }
 
 struct nw_record {
-	/* All kinds have a time, a CPU and a thread, HIT and BOTH a probe; a HIT that is whole,
-	 * and whose values nobody wants, is a hit as it stands here. */
+	/* All kinds have a time, a CPU and a thread; HIT and BOTH have a probe. A HIT that is whole and whose values
+	 * nobody needs is complete as it is. */
 	union {
 		struct {
 			NW_HIT_FIELDS;
@@ -178,18 +185,19 @@ struct nw_record {
 	};
 	enum nw_record_kind kind;
 	uint32_t part; /* HIT, BOTH */
-	bool whole;    /* HIT: has no other parts */
-	/* LOSS: time of the next event that was not lost; if none has come, when the CPU was
-	 * found empty; UINT64_MAX at the end of a recording */
+	bool whole;    /* HIT: it has no other parts */
+	/* LOSS: time of the next event that was not lost; if none has come, the time at which the CPU was found
+	 * empty; UINT64_MAX at the end of a recording. */
 	uint64_t until;
-	uint64_t lost;	    /* LOSS: events, 0: unknown; */
-	bool lost_is_least; /* or more: of some it is unknown */
+	uint64_t lost; /* LOSS: number of events; 0: unknown */
+	/* LOSS: there may be more, because the size of a loss is unknown */
+	bool lost_is_least;
 	const struct nw_event_format *format;
 	const unsigned char *data; /* valid until the next call */
 	uint32_t size;
 };
 
-/* Has the record this field? Only a line of text may lack one. */
+/* Has the record this field? Only a line of text may lack a field. */
 static inline bool nw_record_has(const struct nw_record *record, size_t field)
 {
 	uint32_t present = record->format->present;
@@ -200,22 +208,22 @@ static inline bool nw_record_has(const struct nw_record *record, size_t field)
 /* ---- the kernel's words ------------------------------------------------------------- */
 
 /*
- * The kernel's own events among the formats, printed as the kernel prints them, flags and symbols by
- * name. Of the running kernel only: read() must not be a recording's. *out is NULL if there are none.
- * -ENOMEM, or what read() returns.
+ * Prints kernel events of the formats as the kernel prints them, with names of flags and symbols. Only for the
+ * running kernel: read() must not be that of a recording. *out is NULL if there are none. Returns -ENOMEM, or the
+ * error of read().
  */
 struct nw_kernel_texts;
 int nw_kernel_texts_open(const struct nw_formats *formats, nw_format_reader *read,
 			 void *arg, struct nw_kernel_texts **out);
-/* "prev_comm=sh prev_pid=7 prev_prio=120 prev_state=S ==> ...", good until the next call; bytes of
- * programs are in it as they are. NULL: it cannot be told of this record. */
+/* Returns "prev_comm=sh prev_pid=7 prev_prio=120 prev_state=S ==> ...", valid until the next call. Bytes from
+ * programs are not escaped. NULL: the record cannot be printed. */
 const char *nw_kernel_text(struct nw_kernel_texts *texts, const struct nw_record *record);
 void nw_kernel_texts_free(struct nw_kernel_texts *texts);
 
 /* ---- values ------------------------------------------------------------------------- */
 
 enum nw_value_kind {
-	NW_VALUE_MISSING, /* could not be had; text says why */
+	NW_VALUE_MISSING, /* there is no value; text says why */
 	NW_VALUE_SIGNED,
 	NW_VALUE_UNSIGNED,
 	NW_VALUE_HEX,
@@ -227,42 +235,42 @@ enum nw_value_kind {
 
 struct nw_value {
 	enum nw_value_kind kind;
-	bool untrusted;	   /* may be left over from an earlier event; an empty
-			      string: or what cannot be read */
+	/* The value may be left over from an earlier event; or an empty string may be one that could not be read. */
+	bool untrusted;
 	bool cut;	   /* STRING: there is, or may be, more of it */
-	unsigned int bits; /* of the number, or of an array's element */
+	unsigned int bits; /* of the number, or of an array element */
 	uint64_t number;   /* SIGNED: sign-extended; HEX, UNSIGNED; STRING: its address */
 	double real;	   /* FLOAT */
-	const char *text; /* STRING: len bytes, not terminated; MISSING: why, a few words */
-	uint32_t len;	  /* STRING: bytes; ARRAY: elements */
+	/* STRING: len bytes, not terminated; MISSING: the reason, a few words */
+	const char *text;
+	uint32_t len;		       /* STRING: bytes; ARRAY: elements */
 	const unsigned char *elements; /* ARRAY */
 	enum nw_value_kind element;    /* ARRAY: SIGNED, UNSIGNED, HEX or FLOAT */
 };
 
-/* Element i of an ARRAY value, as a number; of FLOATs, as a real one. */
+/* Return element i of an ARRAY as an integer, or of an ARRAY of FLOATs as a real number. */
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
 double nw_value_real(const struct nw_value *value, uint32_t i);
 
-/* A copy of a hit, with its values and what they point to, in one piece of memory for free(); but that why
- * a value is missing stays where it is. NULL: no memory. */
+/* Copies a hit, with its values and their data, into one piece of memory for free(); only the reasons of missing
+ * values are not copied. NULL: no memory. */
 struct nw_hit *nw_hit_copy(const struct nw_hit *hit);
 
-/* Joins the records of hits whose strings came in companion events. Without values, hits of one
- * part have none. */
+/* Joins the records of hits whose strings come in companion events. Without `values`, hits of one part have none. */
 struct nw_join;
-/* formats: looked at again with each record, so they may be filled later. */
+/* The formats are read again with each record, so they may be filled later. */
 int nw_join_open(const struct nw_formats *formats, bool values, struct nw_join **out);
-/* Nothing waits, and no values are wanted: records that are whole need not be pushed. */
+/* Nothing waits, and no values are needed: whole records need not be pushed. */
 bool nw_join_is_idle(const struct nw_join *join);
-/* Take a record of kind HIT; 1 when there is a hit to hand out, which is valid until the next
- * call. Behind a hit whose companions were lost, hits come one call late. */
+/* Takes a record of kind HIT. Returns 1 with a hit, which is valid until the next call. Behind a hit whose companions
+ * were lost, hits come one call late. */
 int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw_hit *out);
-/* Events of a CPU are missing: what has been collected there so far has lost its companions.
- * 1 for each hit that is complete now (they were before the loss), then 0. */
+/* Takes a loss: incomplete hits of that CPU have lost their companions. Returns 1 for each hit that is complete now
+ * (they were before the loss), then 0. */
 int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_hit *out);
-/* At the end: hits that are left, such as those whose companions never came; 1 each, then 0. */
+/* At the end, returns 1 for each hit that is left, such as those whose companions never came; then 0. */
 int nw_join_rest(struct nw_join *join, struct nw_hit *out);
-/* Of the hit that was handed out last: how many of its records have not come. 0: it has all. */
+/* Returns how many records of the hit that was handed out last have not come. 0: all have come. */
 uint32_t nw_join_missing(const struct nw_join *join, const struct nw_hit *hit);
 void nw_join_free(struct nw_join *join);
 

@@ -4,15 +4,15 @@
 
 #include "cpu_buffer.h"
 
-/* Pages that every buffer always gets, whatever the others hold. */
+/* Every buffer always gets so many pages, whatever the other buffers hold. */
 enum {
 	RESERVED = 2
 };
 
 /*
- * A page to read into; NULL when the budget is used up. Part of it is set aside, so that every
- * buffer always gets RESERVED pages: as long as every buffer can be looked at and moves on by a
- * page, the oldest events can be handed out, and pages become free.
+ * Returns a page to read into; NULL if the budget is used up. A part of the budget is reserved, so that every buffer
+ * can always have RESERVED pages: as long as every buffer can be read and moves on by a page, the oldest events can
+ * be handed out, and pages become free.
  */
 struct nw_slab *nw_slab_take(struct nw_stream *s, const struct nw_cpu_buffer *buffer)
 {
@@ -46,13 +46,13 @@ void nw_cpu_buffer_queue(struct nw_stream *s, struct nw_cpu_buffer *buffer,
 	buffer->last = slab;
 	buffer->queued++;
 	s->queued++;
-	/* no event of the page is older than its stamp, which is good enough for `known` */
+	/* No event of the page is older than its stamp, which is precise enough for `known`. */
 	if (nw_page_open(&page, &s->formats->page, slab->bytes, slab->len) == 0)
 		buffer->last_queued = nw_max64(buffer->last_queued, page.time);
 	s->stats.pages++;
 }
 
-/* The page being walked is done with: on to the next. */
+/* Drops the page being walked. */
 void nw_cpu_buffer_drop_page(struct nw_stream *s, struct nw_cpu_buffer *buffer)
 {
 	struct nw_slab *slab = buffer->first;
@@ -68,7 +68,7 @@ void nw_cpu_buffer_drop_page(struct nw_stream *s, struct nw_cpu_buffer *buffer)
 	nw_slab_give(s, slab);
 }
 
-/* Events behind the last one that was seen are missing: so many, or 0 if nobody knows. */
+/* Notes that events behind the last one are lost. lost: how many; 0: unknown. */
 static void add_loss(struct nw_stream *s, struct nw_cpu_buffer *buffer, uint64_t lost)
 {
 	uint64_t empty = buffer->first ? buffer->first->empty_since : 0;
@@ -85,7 +85,7 @@ static void add_loss(struct nw_stream *s, struct nw_cpu_buffer *buffer, uint64_t
 	s->stats.uncounted += !lost;
 }
 
-/* The rest of the page cannot be read: its events count as lost. */
+/* Gives up the rest of a damaged page: its events count as lost. */
 static void give_up_page(struct nw_stream *s, struct nw_cpu_buffer *buffer)
 {
 	s->stats.damaged++;
@@ -93,7 +93,7 @@ static void give_up_page(struct nw_stream *s, struct nw_cpu_buffer *buffer)
 	buffer->page.at = buffer->page.end;
 }
 
-/* Start on the next page of the buffer, if there is one. */
+/* Opens the next page of the buffer, if there is one. */
 static bool open_page(struct nw_stream *s, struct nw_cpu_buffer *buffer)
 {
 	const struct nw_page_layout *layout = &s->formats->page;
@@ -125,7 +125,7 @@ static bool open_page(struct nw_stream *s, struct nw_cpu_buffer *buffer)
 	return true;
 }
 
-/* Move to the buffer's next event; false when nothing is queued, not even a loss. */
+/* Moves to the buffer's next event. Returns false if nothing is queued, not even a loss. */
 bool nw_cpu_buffer_next(struct nw_stream *s, struct nw_cpu_buffer *buffer)
 {
 	buffer->has_event = false;

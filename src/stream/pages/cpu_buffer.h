@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the files of this room: the buffers of a stream, one for each CPU, and the pages that wait in them.
- * cpu_buffer.c moves along a buffer, read.c fills it, stream.c merges them all by time.
+ * Shared by the source files of this folder: the buffers of a stream, one for each CPU, and the pages that wait in
+ * them. cpu_buffer.c moves along a buffer, read.c fills it, stream.c merges all buffers by time.
  */
 #ifndef NOPWATCH_STREAM_PAGES_CPU_BUFFER_H
 #define NOPWATCH_STREAM_PAGES_CPU_BUFFER_H
@@ -9,43 +9,46 @@
 #include "load.h"
 #include "nopwatch/stream.h"
 
-/* How often every buffer is looked at, full or not. */
+/* Time between two looks at every buffer, full or not. */
 #define NW_SWEEP_NS 100000000u
 
-struct nw_slab { /* a page that was read, in a queue or free */
+/* A page that was read; it is in a queue or free. */
+struct nw_slab {
 	struct nw_slab *next;
 	size_t len;
-	uint64_t
-		empty_since; /* the buffer was known to be empty up to here before this page */
+	/* The buffer was known to be empty at this time, before this page. */
+	uint64_t empty_since;
 	unsigned char bytes[];
 };
 
 struct nw_cpu_buffer {
-	int fd; /* -1: from memory */
+	int fd; /* -1: the pages are in memory */
 	uint32_t cpu;
-	const unsigned char *run, *run_end; /* from memory: pages to come */
+	const unsigned char *run, *run_end; /* memory that is not walked yet */
 
-	struct nw_slab *first, *last; /* read, not yet walked; the first is being walked */
-	size_t queued;		      /* how many these are */
-	struct nw_page page;	      /* the walk over the first */
-	bool open;		      /* page is valid */
+	/* Pages that were read; the first one is being walked */
+	struct nw_slab *first, *last;
+	size_t queued;	     /* length of the queue */
+	struct nw_page page; /* the walk over the first page */
+	bool open;	     /* `page` is valid */
 
-	bool has_event; /* head, data and size are */
+	bool has_event; /* head, data and size belong to an event */
 	bool has_loss;	/* a loss is to be handed out before the event */
-	uint64_t head;	/* time of the event; without one, of the last there was */
+	uint64_t head;	/* time of the event, or of the last one if there is none */
 	const unsigned char *data;
 	uint32_t size;
 
-	uint64_t last_queued; /* a lower bound for the newest event in the queue */
+	uint64_t last_queued; /* a lower bound for the time of the newest queued event */
 	uint64_t known;
-	uint64_t empty_at; /* known to have been empty then */
-	bool drained;	   /* and nothing has been read since */
+	uint64_t empty_at; /* time at which it was found empty */
+	bool drained;	   /* it was found empty, and nothing has been read since */
 	uint64_t loss_from, lost;
 	bool lost_is_least;
 	size_t reached; /* how far the kernel's page has been read, at most */
 };
 
-struct nw_head { /* a buffer that has something to offer, and from when that is */
+/* A buffer that has an event or a loss, and its time. */
+struct nw_head {
 	uint64_t time;
 	uint32_t buffer;
 };
@@ -56,20 +59,20 @@ struct nw_stream {
 	size_t buffers;
 	struct nw_head *heap;
 	size_t heap_count;
-	/* The buffer at the top, once its event was handed out: it is still to move on. What it
-	 * has up to `until` may be handed out without asking the heap. */
+	/* The buffer at the top of the heap after its event was handed out: it still has to move on. Its events up to
+	 * `until` may be handed out without using the heap. */
 	struct nw_cpu_buffer *current;
 	uint64_t until;
 	bool finished;
-	uint64_t limit; /* events up to here may be handed out */
+	uint64_t limit; /* events up to this time may be handed out */
 
 	struct nw_slab *free;
-	size_t queued, budget; /* pages in queues, that may be there */
+	size_t queued, budget; /* pages in all queues, and their limit */
 	int epoll;
-	uint32_t largest; /* payload of the largest event, 0: not known */
-	bool polls;	  /* the kernel does not tell which buffers to look at */
+	uint32_t largest; /* payload of the largest event; 0: unknown */
+	bool polls;	  /* the kernel does not tell which buffers are worth reading */
 	uint64_t sweep;	  /* nanoseconds between looks at all buffers */
-	uint64_t swept;	  /* when all buffers were last looked at */
+	uint64_t swept;	  /* time of the last look at all buffers */
 	uint64_t (*now)(void *arg);
 	void *now_arg;
 	int (*tap)(void *arg, uint32_t cpu, const unsigned char *page, size_t len);
@@ -79,25 +82,25 @@ struct nw_stream {
 
 /* ---- cpu_buffer.c ------------------------------------------------------------------------- */
 
-/* A page to read into; NULL when the budget is used up, or there is no memory. */
+/* Returns a page to read into; NULL if the budget is used up or without memory. */
 struct nw_slab *nw_slab_take(struct nw_stream *s, const struct nw_cpu_buffer *buffer);
 void nw_slab_give(struct nw_stream *s, struct nw_slab *slab);
-/* A page that was read goes to the end of the buffer's queue. */
+/* Appends a page to the buffer's queue. */
 void nw_cpu_buffer_queue(struct nw_stream *s, struct nw_cpu_buffer *buffer,
 			 struct nw_slab *slab);
-/* The page being walked is done with. */
+/* Drops the page being walked. */
 void nw_cpu_buffer_drop_page(struct nw_stream *s, struct nw_cpu_buffer *buffer);
-/* To the time of the page's event. A CPU's time does not go back: where a damaged recording
- * says so, it stands still. */
+/* Sets the buffer's time to that of the page's event. The time of a CPU does not go back: if a damaged recording says
+ * so, it stands still. */
 static inline void nw_cpu_buffer_move(struct nw_cpu_buffer *buffer)
 {
 	buffer->head = nw_max64(buffer->head, buffer->page.time);
 }
 
-/* Move to the buffer's next event; false when nothing is queued, not even a loss. */
+/* Moves to the buffer's next event. Returns false if nothing is queued, not even a loss. */
 bool nw_cpu_buffer_next(struct nw_stream *s, struct nw_cpu_buffer *buffer);
 
-/* The same on the page that is being walked only; false: use nw_cpu_buffer_next(). */
+/* Does the same, but only on the page being walked. Returns false if nw_cpu_buffer_next() is needed. */
 static inline bool nw_cpu_buffer_next_here(struct nw_cpu_buffer *buffer)
 {
 	if (nw_unlikely(!buffer->open ||
@@ -108,14 +111,14 @@ static inline bool nw_cpu_buffer_next_here(struct nw_cpu_buffer *buffer)
 }
 
 /*
- * Take whole hits, from the buffer's event on as they follow each other on its page, not newer
- * than `until`. Returns how many, at most `most`; *pending: the buffer has moved on to an event
- * that is not among them (it has not: the last of them is still its event).
+ * Takes whole hits that follow each other on the buffer's page, from its current event on, up to time `until`.
+ * Returns how many, at most `most`. *pending: the buffer has moved on to an event that is not among them; otherwise
+ * the last hit is still its current event.
  */
 size_t nw_cpu_buffer_hits(struct nw_cpu_buffer *buffer, const struct nw_formats *formats,
 			  uint64_t until, struct nw_hit *out, size_t most, bool *pending);
 
-/* What the buffer has to offer next: a loss stands before the event behind it. */
+/* Returns the time of the buffer's next record: a loss precedes the event behind it. */
 static inline uint64_t nw_cpu_buffer_time(const struct nw_cpu_buffer *buffer)
 {
 	return buffer->has_loss ? buffer->loss_from : buffer->head;
@@ -123,7 +126,7 @@ static inline uint64_t nw_cpu_buffer_time(const struct nw_cpu_buffer *buffer)
 
 /* ---- an event ----------------------------------------------------------------------- */
 
-/* What the event is, if it is of a known type and long enough for it; NULL. */
+/* Returns the format of the event if its type is known and the event is long enough; else NULL. */
 static inline const struct nw_event_format *nw_event_format_of(
 	const struct nw_formats *formats, const unsigned char *data, uint32_t size)
 {
@@ -136,7 +139,7 @@ static inline const struct nw_event_format *nw_event_format_of(
 	return nw_likely(format && size >= format->size) ? format : NULL;
 }
 
-/* Which of its places the event of kind PROBE is from. */
+/* Returns the place of an event of kind PROBE. */
 static inline const struct nw_hit_place *nw_hit_place_of(
 	const struct nw_event_format *format, const unsigned char *data)
 {
@@ -145,7 +148,7 @@ static inline const struct nw_hit_place *nw_hit_place_of(
 	return &format->places.item[format->by_low_bits[low]];
 }
 
-/* The stack pointer of an event of kind PROBE, which is of this point. */
+/* Returns the stack pointer of an event of kind PROBE at this point. */
 static inline uint64_t nw_hit_stack(const struct nw_formats *formats,
 				    const struct nw_event_format *format, uint32_t planned,
 				    const unsigned char *data)
@@ -162,7 +165,7 @@ static inline uint64_t nw_hit_stack(const struct nw_formats *formats,
 	return (stack - pops) | format->stack_loose;
 }
 
-/* Whose stack it is, if it is a goroutine's: see NW_STACK_AGAIN. */
+/* Sets the goroutine of the hit if the stack is a goroutine's; see NW_STACK_AGAIN. */
 void nw_hit_goroutine(const struct nw_event_format *format, const unsigned char *data,
 		      struct nw_hit *hit);
 
@@ -178,9 +181,9 @@ static inline void nw_hit_add_stack(const struct nw_formats *formats,
 
 /* ---- stream.c ----------------------------------------------------------------------- */
 
-/* Something was put into a buffer, or may have been: see that it stands in the heap. */
+/* Puts the buffer into the heap if it has an event now. */
 void nw_stream_wake(struct nw_stream *s, unsigned int buffer);
-/* Move on from the event that was handed out last. Before anything else changes the heap. */
+/* Moves on from the event that was handed out last. Must be called before any other change of the heap. */
 void nw_stream_advance(struct nw_stream *s);
 
 #endif

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * The declarations of a format file: "pid_t next_pid", "char comm[16]", "__data_loc char[] name".
- * Size and sign stand beside them, but not of what an array holds, and not of the arguments of
- * system calls, which are a whole register whatever they are.
+ * Declarations in a format file: "pid_t next_pid", "char comm[16]", "__data_loc char[] name". Their size and sign are
+ * in the file, too, but not those of an array's elements, and not those of system call arguments, which fill a
+ * register whatever their type is.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "fields.h"
 
-/* What the types are called. bits 0: as many as the field has. */
+/* Names of types. bits 0: as many as the field has. */
 static const struct {
 	const char *name;
 	enum nw_base_type base;
@@ -55,7 +55,7 @@ static const struct {
 	{"cpumask_t", NW_TYPE_HEX, 64},
 };
 
-/* A type in C without what says nothing about its bits; up to a '[', the name or the end. */
+/* A type in C, without words that say nothing about its bits, up to a '[', the name or the end. */
 struct words {
 	const char *text;
 	size_t len;
@@ -92,7 +92,7 @@ static bool is_word(struct words words, const char *text)
 	return strlen(text) == words.len && memcmp(text, words.text, words.len) == 0;
 }
 
-/* By name, of a field or an element of that many bytes (0: unknown). */
+/* Finds a type by its name, for a field or an element of that many bytes (0: unknown). */
 static bool find_type(struct words words, uint32_t bytes, struct nw_type *out)
 {
 	for (size_t i = 0; i < NW_COUNT(types); i++) {
@@ -107,7 +107,7 @@ static bool find_type(struct words words, uint32_t bytes, struct nw_type *out)
 	return false;
 }
 
-/* Plain bytes: of structures, and of what nobody knows. */
+/* Plain bytes, for structures and unknown types. */
 static const struct nw_type bytes_type = {.base = NW_TYPE_HEX, .bits = 8, .array = 1};
 
 static bool is_number(uint32_t size)
@@ -127,7 +127,7 @@ static struct nw_type array_type(const struct nw_field *field, struct words word
 	uint32_t element = field->array ? field->format.size / field->array : 0;
 	struct nw_type type = bytes_type;
 
-	/* u8 is what addresses are made of, but char is a string, if it is not unsigned */
+	/* An array of u8 is an address; an array of char is a string, unless char is unsigned. */
 	if (is_word(words, "char"))
 		return (struct nw_type){.base = NW_TYPE_STRING, .bits = 8};
 	if (!find_type(words, element ? element : (uint32_t)sizeof(long), &type) &&
@@ -172,7 +172,7 @@ int nw_format_fields(const char *text, nw_named_args *out, struct nw_error *err)
 			       nw_strerror(-ret));
 	nw_vec_each (&fields.list, field) {
 		struct nw_named_arg *slot;
-		if (strlen(field->name) >= sizeof(slot->name) || /* nobody could name it */
+		if (strlen(field->name) >= sizeof(slot->name) || /* nobody could type it */
 		    strncmp(field->name, "common_", 7) == 0)
 			continue;
 		slot = ret == 0 ? nw_vec_add(out) : NULL;

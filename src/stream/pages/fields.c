@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The fields of a format file. A recording's is hostile: what is not written as the kernel writes it is refused.
+ * The fields of a format file. Those of a recording are hostile: a text that the kernel would not write is refused.
  * libtraceevent's parser leaks what it cannot parse, and crashes when memory runs out (docs/dev/upstream.md).
  */
 #include <ctype.h>
@@ -11,14 +11,15 @@
 #include "fields.h"
 
 enum {
-	MOST = 65535, /* an offset or a size: events are smaller than a page of the
-				   ring buffer; an id has 16 bits */
-	MOST_DECLARATION = 512, /* characters: the kernel's longest has 61 */
+	/* Limit of an offset or a size, since events are smaller than a page of the ring buffer; and of an id, which
+	 * has 16 bits. */
+	MOST = 65535,
+	MOST_DECLARATION = 512, /* characters; the kernel's longest declaration has 61 */
 };
 
 /* ---- the check ---------------------------------------------------------------------- */
 
-/* "KEY" and a number, and what ends it. */
+/* Skips "KEY", a number and the character `end`. */
 static bool skip_number(const char **at, const char *key, char end, uint32_t *out)
 {
 	size_t len = strlen(key);
@@ -40,7 +41,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* "__attribute__((user)) ", which some kernels leave in a type: its length; 0: it is none. */
+/* Returns the length of "__attribute__((user)) ", which some kernels leave in a type; 0: it is something else. */
 static size_t attribute_length(const char *text)
 {
 	static const char start[] = "__attribute__((";
@@ -54,8 +55,8 @@ static size_t attribute_length(const char *text)
 }
 
 /*
- * "unsigned int a", "const char * a", "char a[16]", "__data_loc char[] a", "u8 a[sizeof(struct b)]":
- * two words or asterisks at least, then something in brackets, then one word more.
+ * Is the text a declaration: "unsigned int a", "const char * a", "char a[16]", "__data_loc char[] a", "u8
+ * a[sizeof(struct b)]"? It has at least two words or asterisks, then perhaps brackets, then perhaps one more word.
  */
 static bool is_declaration(const char *text, size_t len)
 {
@@ -87,7 +88,7 @@ static bool is_declaration(const char *text, size_t len)
 
 /* ---- the fields --------------------------------------------------------------------- */
 
-/* Adds a word of a declaration: one blank stands between words, and none in front of a bracket. */
+/* Adds a word of a declaration: one blank stands between words, and none before a bracket. */
 static void add_word(struct nw_buf *out, const char *word, size_t len)
 {
 	if (out->len && *word != '[')
@@ -95,7 +96,8 @@ static void add_word(struct nw_buf *out, const char *word, size_t len)
 	nw_buf_add(out, word, len);
 }
 
-/* The length of the word, the asterisk, or the brackets with what they hold, at the front of a checked declaration. */
+/* Returns the length of the word, the asterisk, or the brackets with their contents, at the begin of a checked
+ * declaration. */
 static size_t word_length(const char *text)
 {
 	size_t len = 1;
@@ -127,7 +129,7 @@ static void split_declaration(const char *text, const char *end, struct nw_buf *
 		if (*text == '[') {
 			brackets = text;
 		} else {
-			/* a name behind the brackets: what stood in front of them was of the type */
+			/* the name is behind the brackets: the word before them belongs to the type */
 			if (name->len)
 				add_word(type, name->data, name->len);
 			if (brackets && !field->has_array)
@@ -153,7 +155,7 @@ static bool is_name(const char *name)
 	return *name != '\0';
 }
 
-/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;", and since 2.6.33 "\tsigned:N;". */
+/* Parses "\tfield:TYPE NAME;\toffset:N;\tsize:N;", and since Linux 2.6.33 "\tsigned:N;". */
 static int add_field(const char *line, struct nw_fields *out)
 {
 	static const char start[] = "\tfield:";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Event formats: the text is parsed once, the hot path then reads fields by offset (a look-up by
- * name for every event costs five times the rest of the decoding).
+ * Event formats. The text is parsed once, and the hot path then reads fields by offset: a look-up by name for every
+ * event would cost five times the rest of the decoding.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct loader {
 	void *arg;
 };
 
-/* One event's format file; the fields' names lie in the text. */
+/* The format file of one event. The names of the fields point into the text. */
 struct source {
 	const char *system, *name;
 	struct nw_buf text;
@@ -52,7 +52,8 @@ static int missing(const struct source *source, const char *field, struct nw_err
 		       source->system, source->name, field);
 }
 
-/* Its type counts only in events of the kernel's own; what our arguments are is the plan's to say. */
+/* Adds a field of the event's records. The type in the file counts only for kernel events; the types of our arguments
+ * are in the plan. */
 static int add_field(struct nw_event_format *format, const struct source *source,
 		     const char *name, struct nw_error *err)
 {
@@ -72,7 +73,7 @@ static int add_field(struct nw_event_format *format, const struct source *source
 	return 0;
 }
 
-/* Make an entry for an event. */
+/* Adds the format of an event. */
 static int add_format(struct nw_formats *formats, const struct source *source,
 		      struct nw_event_format **out, struct nw_error *err)
 {
@@ -81,7 +82,7 @@ static int add_format(struct nw_formats *formats, const struct source *source,
 
 	if (!type || type->size != 2 || !pid || pid->size != 4)
 		return missing(source, "common_type or common_pid", err);
-	/* these two are at the same place in all events of a kernel */
+	/* These two are at the same offsets in all events of a kernel. */
 	formats->type_offset = type->offset;
 	formats->pid_offset = pid->offset;
 	formats->least = type->offset + 2 > pid->offset + 4 ? type->offset + 2
@@ -95,7 +96,7 @@ static int add_format(struct nw_formats *formats, const struct source *source,
 	*slot = *out = format;
 	format->id = source->fields.id;
 	format->size = formats->least;
-	/* no event of the formats is larger than this; one with a string of its own may be */
+	/* No event is larger than its format says, except those with strings of variable length. */
 	nw_vec_each (&source->fields.list, field) {
 		uint32_t end = field->format.offset + field->format.size;
 		if (field->format.dynamic)
@@ -106,7 +107,7 @@ static int add_format(struct nw_formats *formats, const struct source *source,
 	return 0;
 }
 
-/* Which probe each place of the event belongs to, in one array: the reader asks for every hit. */
+/* Fills one array with the probes of the event's places, because the reader needs them for every hit. */
 static int load_places(const struct nw_plan *plan, const uint16_t *by_low_bits,
 		       struct nw_event_format *format)
 {
@@ -129,7 +130,7 @@ static int load_places(const struct nw_plan *plan, const uint16_t *by_low_bits,
 	return slot ? 0 : -ENOMEM;
 }
 
-/* The field that tells the places of the event apart. */
+/* Finds the field that tells the event's places apart. */
 static int add_address(struct nw_event_format *format, const struct source *source,
 		       struct nw_error *err)
 {
@@ -143,7 +144,7 @@ static int add_address(struct nw_event_format *format, const struct source *sour
 		ret = missing(source, name, err);
 	if (ret < 0)
 		return ret;
-	/* where its low 16 bits lie */
+	/* offset of its low 16 bits */
 	format->address = format->fields.item[0].offset;
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		format->address += format->fields.item[0].size - 2;
@@ -153,10 +154,10 @@ static int add_address(struct nw_event_format *format, const struct source *sour
 	return 0;
 }
 
-/* A kernel event has one place and no address: whatever low bits the reader takes, they lead to that place. */
+/* A kernel event has one place and no address: all low bits lead to that place. */
 static const uint16_t only_place[4096] = {[0 ... 4095] = 1};
 
-/* The stack pointer is the same field for all places of an event, so the first place says where it is. */
+/* Finds the stack pointer. It is in the same field for all places of an event, so only the first place is looked at. */
 void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *format)
 {
 	const struct nw_event *event = format->event;
@@ -196,11 +197,11 @@ void nw_hit_goroutine(const struct nw_event_format *format, const unsigned char 
 		      struct nw_hit *hit)
 {
 	enum {
-		LARGEST = 1 << 30 /* runtime.maxstacksize of Go's 64-bit programs: 1 GB */
+		LARGEST = 1 << 30 /* runtime.maxstacksize of 64-bit Go programs: 1 GB */
 	};
 	uint64_t end = load_word(format, data, 1), guard = load_word(format, data, 2);
 
-	/* code of C's that Go has called has anything in that register */
+	/* In C code called by Go the register may have any value. */
 	if (hit->stack >= end || end - hit->stack > LARGEST)
 		return;
 	hit->goroutine = load_word(format, data, 0);
@@ -208,7 +209,8 @@ void nw_hit_goroutine(const struct nw_event_format *format, const unsigned char 
 	hit->stack = (hit->stack - end) | (hit->stack <= guard ? NW_STACK_AGAIN : 0);
 }
 
-/* Whoever deletes an event and defines one of its name gets another number. */
+/* Checks that the event still is the one that was armed: an event that is deleted and defined again gets another
+ * number. */
 static int check_id(const struct nw_event_format *format,
 		    const struct nw_armed_event *armed, const struct source *source,
 		    struct nw_error *err)
@@ -221,7 +223,7 @@ static int check_id(const struct nw_event_format *format,
 		source->system, source->name, format->id, armed->id);
 }
 
-/* A stack has as many frames as there were: what its format says is the least that fits. */
+/* Handles stacks, whose number of frames varies: the size in the format is only the least one. */
 static void open_stack(struct nw_formats *formats, struct nw_event_format *format)
 {
 	format->size = formats->least;
@@ -278,8 +280,8 @@ static int load_probe(struct loader *load, const char *group,
 	return ret;
 }
 
-/* The events that tell of threads, and the fields that matter in them. Without the pid of a
- * renamed thread, which some kernels leave out, it is taken for the one that did it. */
+/* The events that report threads, and the needed fields. Some kernels leave out the pid of a renamed thread; then it
+ * is taken for the thread that renames. */
 static const struct {
 	enum nw_event_kind kind;
 	const char *system, *name, *fields[4], *optional;
@@ -311,7 +313,7 @@ static int add_task(struct nw_formats *formats, const struct source *source, siz
 	return ret;
 }
 
-/* A kernel may lack these events: then what is known of threads is what /proc says. */
+/* Loads these events. If a kernel lacks them, threads are only known from /proc. */
 static int load_tasks(struct loader *load)
 {
 	for (size_t i = 0; i < NW_COUNT(task_formats); i++) {
@@ -329,8 +331,8 @@ static int load_tasks(struct loader *load)
 	return 0;
 }
 
-/* An event of threads (task_rename, ...) that the user traces, too, has two entries: this is the user's. NULL: format
- * is no event of threads, or the user has not asked for it. */
+/* An event of threads (task_rename, ...) that the user traces, too, has two entries: returns that of the user. NULL:
+ * the format is no event of threads, or the user does not trace it. */
 static struct nw_event_format *asked_for(const struct nw_formats *formats,
 					 const struct nw_event_format *format)
 {
@@ -369,7 +371,7 @@ static int index_by_id(struct nw_formats *formats)
 	return 0;
 }
 
-/* Those of the events from this number on that the kernel has. */
+/* Loads the formats of the defined events from this number on. */
 static int load_probes(struct loader *load, size_t first, struct nw_error *err)
 {
 	const struct nw_armed *armed = load->formats->armed;

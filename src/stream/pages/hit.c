@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Copies of hits, for whoever needs one longer than its record lasts. */
+/* Copies hits that have to outlive their record. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nopwatch/record.h"
 
-/* Bytes that a value points to. */
+/* Returns the size of the data that a value points to. */
 static size_t bytes_behind(const struct nw_value *value)
 {
 	switch (value->kind) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Many hits of one buffer at a time. It does for plain hits what nw_stream_next() does for any
- * record, with everything at hand that stays the same from one event to the next; whatever is
- * unusual ends it, and is left to that.
+ * Takes several hits of one buffer at a time. For plain hits it does the same as nw_stream_next(), but keeps
+ * everything at hand that stays the same from one event to the next. It stops at the first unusual event, which
+ * nw_stream_next() handles.
  */
 #include "cpu_buffer.h"
 
-/* The place of a whole hit; NULL: it is something else. */
+/* Returns the place of a whole hit; NULL: the event is something else. */
 static inline const struct nw_hit_place *whole_hit(const struct nw_formats *formats,
 						   const unsigned char *data, uint32_t size,
 						   const struct nw_event_format **out)
@@ -20,7 +20,7 @@ static inline const struct nw_hit_place *whole_hit(const struct nw_formats *form
 	return nw_likely(place->whole) ? place : NULL;
 }
 
-/* The length of the page's event, header included, if it is of 1..28 words; 0. */
+/* Returns the length of the page's event, including its header, if it has 1..28 words; else 0. */
 static inline uint32_t plain_length(const struct nw_page *page, uint32_t usual_length)
 {
 	if (nw_unlikely((size_t)(page->end - page->at) < usual_length))
@@ -32,7 +32,8 @@ static inline uint32_t plain_length(const struct nw_page *page, uint32_t usual_l
 	return words - 1 < 28 && (size_t)(page->end - page->at) >= length ? length : 0;
 }
 
-/* Bytes: what a recording has there is on its way from memory when its turn comes. It may be behind the page. */
+/* Prefetch distance in bytes: events of a recording are fetched from memory before their turn. The address may be
+ * beyond the page. */
 enum {
 	AHEAD = 512
 };
@@ -82,7 +83,7 @@ static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
 		data = page.at + 4;
 		size = length - 4;
 		page.at += length;
-		time = nw_max64(time, page.time); /* as nw_cpu_buffer_move() has it */
+		time = nw_max64(time, page.time); /* as in nw_cpu_buffer_move() */
 		if (nw_unlikely(time > until))
 			break;
 	}
@@ -94,7 +95,7 @@ static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
 	return count;
 }
 
-/* Hits without stack pointers do not pay for those that have one. */
+/* A separate function, so that hits without stack pointers do not pay for them. */
 static nw_apart size_t take_with_stacks(struct nw_cpu_buffer *buffer,
 					const struct nw_formats *formats, uint64_t until,
 					struct nw_hit *out, size_t most, bool *pending)

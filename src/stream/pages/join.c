@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hits whose strings came in companion events. The kernel runs the events of one place one
- * after the other in the thread that hit it, so the parts follow each other in that thread's
- * records, though another thread's may stand between them. Parts are collected by thread until
- * all are there; if the thread hits some other place first, some were lost, and the hit is
- * handed out with what it has, before what came behind it. Several probes may stand at one
- * place: their events come mixed.
- * Where it is known in which order the kernel runs them, a part that should have come earlier begins
- * another hit. Otherwise the first part of a hit, which is lost or was not armed yet, would be taken from
- * the next one, whose own would be missing, and so on for all hits of the thread.
+ * Hits whose strings come in companion events. The kernel runs the events of one place one after the other in the
+ * thread that hit it. So the parts follow each other among that thread's records, although records of other threads
+ * may be between them. Parts are collected by thread until all are there. If the thread hits another place first,
+ * some parts were lost, and the hit is handed out with the parts that it has, before later hits. Several probes may
+ * be at one place: their events come mixed.
+ *
+ * If the order in which the kernel runs the events is known, a part that should have come earlier begins another hit.
+ * Otherwise, if the first part of a hit is lost or was not armed yet, the hit would take that of the next hit, which
+ * would then lack its own, and so on for all hits of the thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@
 struct pending {
 	struct nw_hit hit;
 	uint32_t order; /* of the event whose record came last; see struct nw_armed_event */
-	uint32_t got;	/* parts, as bits, */
-	uint32_t missing; /* and when it is complete, how many have not come */
+	uint32_t got;	/* bits of the parts that have come */
+	uint32_t missing; /* when complete: how many parts have not come */
 	struct nw_value *values;
 	size_t room;
-	NW_VEC(char *) copies; /* strings of parts already seen */
-	struct nw_buf
-		*strings; /* those that are spread over parts, as far as they have come */
+	NW_VEC(char *) copies; /* strings of earlier parts */
+	/* The beginnings of strings that are spread over several parts. */
+	struct nw_buf *strings;
 };
 
 typedef NW_VEC(struct pending *) pendings;
@@ -34,9 +34,9 @@ typedef NW_VEC(struct pending *) pendings;
 struct nw_join {
 	const struct nw_formats *formats;
 	pendings waiting;
-	pendings ready;		 /* to be handed out, in this order */
+	pendings ready;		 /* hits to be handed out, in this order */
 	struct pending *current; /* handed out last */
-	struct nw_value *values; /* of hits of one part */
+	struct nw_value *values; /* values of hits of one part */
 	size_t room;
 	bool values_wanted;
 };
@@ -89,7 +89,7 @@ static uint32_t part_bit(const struct nw_record *record)
 	return 1u << (record->part % NW_MAX_PARTS);
 }
 
-/* The stack pointer, unless its line of text did not have it. */
+/* Adds the stack pointer, unless the line of text did not have it. */
 static void add_stack(const struct nw_join *join, const struct nw_record *record,
 		      struct nw_hit *hit)
 {
@@ -102,7 +102,7 @@ static void add_stack(const struct nw_join *join, const struct nw_record *record
 
 /* ---- hits of several parts ---------------------------------------------------------- */
 
-/* Strings point into the page, which will be gone when the hit is complete. */
+/* Copies strings, because they point into a page that will be gone when the hit is complete. */
 static int keep_strings(struct pending *p, const struct nw_planned *planned, uint32_t part)
 {
 	for (size_t i = 0; i < p->hit.value_count; i++) {
@@ -126,7 +126,7 @@ static int keep_strings(struct pending *p, const struct nw_planned *planned, uin
 	return 0;
 }
 
-/* What this part has of the strings that are spread over several. */
+/* Collects the bytes that this part has of strings spread over several parts. */
 static int collect_strings(struct pending *p, const struct nw_planned *planned,
 			   const struct nw_record *record)
 {
@@ -145,8 +145,7 @@ static int collect_strings(struct pending *p, const struct nw_planned *planned,
 			return -ENOMEM;
 		string = &p->strings[at];
 		len = nw_string_bytes(record, source, &offset, &bytes);
-		if (len &&
-		    string->len == offset) /* else something in front of it is lost */
+		if (len && string->len == offset) /* otherwise an earlier piece is lost */
 			nw_buf_add(string, (const char *)bytes, len);
 		if (string->failed)
 			return -ENOMEM;
@@ -181,7 +180,7 @@ static const struct nw_point *point_of(const struct nw_join *join, uint32_t plan
 			->points.item[p->point];
 }
 
-/* The parts that come of a hit, as bits: those that the kernel has not refused. */
+/* Returns the bits of the parts that come: those that the kernel has not refused. */
 static uint32_t all_parts(const struct nw_join *join, uint32_t planned)
 {
 	uint32_t refused = join->formats->armed->points.item[planned].refused;
@@ -189,7 +188,7 @@ static uint32_t all_parts(const struct nw_join *join, uint32_t planned)
 	return (uint32_t)(((uint64_t)1 << planned_of(join, planned)->parts) - 1) & ~refused;
 }
 
-/* The hit has what it will ever have. */
+/* Completes a hit: no more parts will come. */
 static int complete(struct nw_join *join, size_t at)
 {
 	struct pending **slot = nw_vec_add(&join->ready);
@@ -206,16 +205,16 @@ static int complete(struct nw_join *join, size_t at)
 					 (const unsigned char *)nw_buf_str(&p->strings[i]),
 					 (uint32_t)p->strings[i].len, &p->values[i]);
 	nw_string_lengths(planned, p->values);
-	/* the others stay in order, oldest first */
+	/* The other hits stay in order, the oldest first. */
 	memmove(&join->waiting.item[at], &join->waiting.item[at + 1],
 		(--join->waiting.count - at) * sizeof(struct pending *));
 	return 0;
 }
 
 /*
- * Is the record of the same hit? Of two hits at one place, one after the other, the first may lack
- * the parts that the second one begins with: then no part is there twice before all have come, and
- * only their order tells.
+ * Does the record belong to this hit? Of two hits at one place, one after the other, the first may lack the parts
+ * with which the second one begins: then no part comes twice before all have come, and only the order tells the hits
+ * apart.
  */
 static bool same_hit(const struct nw_join *join, const struct pending *p,
 		     const struct nw_record *record)
@@ -231,7 +230,7 @@ static bool same_hit(const struct nw_join *join, const struct pending *p,
 	return !order || order > p->order;
 }
 
-/* The thread has come to this record: parts of its earlier hits that are missing are lost. */
+/* Completes earlier hits of the record's thread: their missing parts are lost. */
 static int complete_earlier(struct nw_join *join, const struct nw_record *record)
 {
 	size_t i = 0;
@@ -246,7 +245,7 @@ static int complete_earlier(struct nw_join *join, const struct nw_record *record
 	return 0;
 }
 
-/* The oldest hit that is ready; it lives until the next call. */
+/* Hands out the oldest hit that is ready. It is valid until the next call. */
 static int hand_out(struct nw_join *join, struct nw_hit *out)
 {
 	if (!join->ready.count)
@@ -260,7 +259,7 @@ static int hand_out(struct nw_join *join, struct nw_hit *out)
 	return 1;
 }
 
-/* The entry of the record's hit, made if it is the first part; -ENOMEM. */
+/* Returns the entry of the record's hit, made if this is its first part; -ENOMEM. */
 static ssize_t entry(struct nw_join *join, const struct nw_record *record)
 {
 	for (size_t i = 0; i < join->waiting.count; i++)
@@ -304,7 +303,7 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 
 /* ---- all hits ----------------------------------------------------------------------- */
 
-/* Does the record have to wait for others, or others for it? */
+/* Does the record have to wait for other records, or other records for it? */
 static nw_apart bool is_involved(const struct nw_join *join, const struct nw_record *record)
 {
 	if (!record->whole || join->ready.count)
@@ -315,7 +314,7 @@ static nw_apart bool is_involved(const struct nw_join *join, const struct nw_rec
 	return false;
 }
 
-/* What a hit may have beside its place, its thread and its time. */
+/* Adds the stack pointer and the values of a hit of one part. */
 static nw_apart int add_values(struct nw_join *join, const struct nw_record *record,
 			       struct nw_hit *out)
 {
@@ -350,8 +349,8 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 	if (nw_unlikely(!record->whole || join->ready.count || join->waiting.count) &&
 	    is_involved(join, record))
 		return add_part(join, record, out);
-	/* each field by itself: a copy in wide pieces has to wait for the narrow ones, which
-	 * were written just now, to reach the cache */
+	/* Field by field: a copy in wide pieces would have to wait until the narrow pieces, which have just been
+	 * written, are in the cache. */
 	out->time = record->time;
 	out->cpu = record->cpu;
 	out->tid = record->tid;
@@ -360,7 +359,7 @@ int nw_join_push(struct nw_join *join, const struct nw_record *record, struct nw
 	out->values = NULL;
 	out->value_count = 0;
 	out->callers = 0;
-	/* the formats are filled later, when all is armed */
+	/* checked for each hit, because the formats are filled after the events are armed */
 	return join->values_wanted || join->formats->stacks ? add_values(join, record, out)
 							    : 1;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's own events in its own words: libtraceevent reads how an event is printed ("print fmt") and
- * does that. The library trusts a format, and an event to be as the format says; so only events of
- * the running kernel are printed here, never those of a recording.
+ * Prints kernel events as the kernel does, with libtraceevent, which interprets their print formats. The library
+ * trusts a format, and trusts an event to match it, so only events of the running kernel are printed here, never
+ * those of a recording.
  */
 #include <errno.h>
 #include <event-parse.h>
@@ -15,7 +15,7 @@
 struct nw_kernel_texts {
 	struct tep_handle *tep;
 	struct trace_seq text;
-	NW_VEC(const struct nw_event_format *) known; /* those that it can print */
+	NW_VEC(const struct nw_event_format *) known; /* events that it can print */
 };
 
 static int add_event(struct nw_kernel_texts *texts, const struct nw_event_format *format,
@@ -32,7 +32,7 @@ static int add_event(struct nw_kernel_texts *texts, const struct nw_event_format
 		tep_parse_format(texts->tep, &parsed, nw_buf_str(&text), text.len,
 				 event->system);
 	nw_buf_free(&text);
-	/* it uses what the library does not know: then its fields are shown, as in a recording */
+	/* The library does not support the format; then the fields are shown, as for a recording. */
 	if (!parsed || (unsigned int)parsed->flags & TEP_EVENT_FL_FAILED)
 		return ret;
 	const struct nw_event_format **slot = nw_vec_add(&texts->known);
@@ -82,11 +82,12 @@ int nw_kernel_texts_open(const struct nw_formats *formats, nw_format_reader *rea
 
 const char *nw_kernel_text(struct nw_kernel_texts *texts, const struct nw_record *record)
 {
-	struct tep_record event = {.ts = record->time,
-				   .size = (int)record->size,
-				   .record_size = (int)record->size,
-				   .data = (void *)record->data, /* which is only read */
-				   .cpu = (int)record->cpu};
+	struct tep_record event = {
+		.ts = record->time,
+		.size = (int)record->size,
+		.record_size = (int)record->size,
+		.data = (void *)record->data, /* the library only reads it */
+		.cpu = (int)record->cpu};
 	bool known = false;
 
 	nw_vec_each (&texts->known, format)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of a page or a recording, at any address: both are in the byte order of this machine. */
+/* Numbers in a page or a recording, at any address. Both have the byte order of this machine. */
 #ifndef NOPWATCH_STREAM_PAGES_LOAD_H
 #define NOPWATCH_STREAM_PAGES_LOAD_H
 
@@ -30,7 +30,7 @@ static inline uint64_t nw_load64(const unsigned char *at)
 	return value;
 }
 
-/* Of 1, 2, 4 or 8 bytes; 0 for what no kernel writes. */
+/* Reads a number of 1, 2, 4 or 8 bytes. Returns 0 for other sizes, which no kernel writes. */
 static inline uint64_t nw_load(const unsigned char *at, size_t bytes)
 {
 	switch (bytes) {

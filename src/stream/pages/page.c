@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * One sub-buffer of the ring buffer (kernel/trace/ring_buffer.c; the text of
- * events/header_event): a time stamp, a commit word, events.
+ * One sub-buffer of the ring buffer (kernel/trace/ring_buffer.c; the text of events/header_event): a time stamp, a
+ * commit word, events.
  *
- *	commit		low 30 bits: bytes of data; bit 31: events were lost before this page;
- *			bit 30: how many stands behind the data, as a kernel long
- *	event header	u32, type_len:5 time_delta:27
- *	  0		u32 length follows, itself included
- *	  1..28		length = type_len * 4
- *	  29		padding: delta 0: rest of the page; else u32 length of a discarded event
- *	  30		time extend: delta += next u32 << 27
- *	  31		time stamp: next u32 << 27 | delta, absolute; 59 bits, the rest from the
- *			page's stamp
+ *   commit  low 30 bits: bytes of data; bit 31: events were lost before this page;
+ *           bit 30: the number of lost events follows the data, as a kernel long
+ *   event   header u32, type_len:5 time_delta:27
+ *           0       u32 length follows, itself included
+ *           1..28   length = type_len * 4
+ *           29      padding: delta 0: rest of the page; else u32 length of a discarded event
+ *           30      time extend: delta += next u32 << 27
+ *           31      time stamp: next u32 << 27 | delta, absolute; 59 bits, the rest from the
+ *                   page's stamp
  *
- * Time stamps start at the page's and add up.
+ * Times are the page's stamp plus the sum of the deltas.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ enum {
 
 /* ---- layout ------------------------------------------------------------------------- */
 
-/* "field: TYPE NAME;	offset:N;	size:N;" */
+/* Parses "field: TYPE NAME; offset:N; size:N;". */
 static bool find_field(const char *text, const char *name, size_t *offset, size_t *size)
 {
 	const char *at = strstr(text, name);
@@ -78,7 +78,7 @@ int nw_page_open(struct nw_page *page, const struct nw_page_layout *layout,
 	*page = (struct nw_page){.usual_type = 1, .usual_length = 8};
 	if (len < layout->data)
 		return -EBADMSG;
-	/* the flags are in the low 32 bits of the kernel's long */
+	/* The flags are in the low 32 bits of the kernel's long. */
 	uint64_t word = layout->commit_size == 8 ? nw_load64(bytes + layout->commit)
 						 : nw_load32(bytes + layout->commit);
 	size_t used = word & COMMIT_MASK;
@@ -94,7 +94,7 @@ int nw_page_open(struct nw_page *page, const struct nw_page_layout *layout,
 	return 0;
 }
 
-/* What is not an event: padding and time. Returns 1 to go on, 0 at the end of the page. */
+/* Skips padding and time events. Returns 1 to go on, 0 at the end of the page. */
 static int skip_special(struct nw_page *page, unsigned int type, uint32_t delta)
 {
 	size_t left = (size_t)(page->end - page->at);
@@ -117,7 +117,7 @@ static int skip_special(struct nw_page *page, unsigned int type, uint32_t delta)
 	} else {
 		uint64_t before = page->time;
 		page->time = (before & TS_TOP) | (extra << 27) | delta;
-		if (page->time < before && (before & TS_TOP)) /* its 59 bits wrapped */
+		if (page->time < before && (before & TS_TOP)) /* its 59 bits have wrapped */
 			page->time += (uint64_t)1 << 59;
 	}
 	page->at += 8;
@@ -166,7 +166,7 @@ int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_
 
 /* ---- cutting ------------------------------------------------------------------------ */
 
-/* The number of lost events stands behind the data, where there is room for it. */
+/* Writes a page. The number of lost events follows the data if there is room for it. */
 static void put_page(const struct nw_page_layout *layout, uint64_t time,
 		     const unsigned char *from, const struct nw_page *page, bool missed,
 		     unsigned char *out)
@@ -190,7 +190,8 @@ static void put_page(const struct nw_page_layout *layout, uint64_t time,
 		       layout->commit_size);
 }
 
-/* Each event is so much later than the one before, or than the page's own time. */
+/* Cuts a page at a time. The stamp of the new page is the time before its first event, since each event has only the
+ * difference to the one before. */
 bool nw_page_cut(const struct nw_page_layout *layout, const unsigned char *bytes,
 		 size_t len, uint64_t time, unsigned char *out)
 {
@@ -208,7 +209,7 @@ bool nw_page_cut(const struct nw_page_layout *layout, const unsigned char *bytes
 		if (nw_page_next(&page, &data, &size) <= 0)
 			return false;
 	} while (page.time < time);
-	/* events that were lost between `time` and the first event are missing behind it */
+	/* If events between `time` and the first event were lost, the cut page has the same loss. */
 	put_page(layout, last, at, &page, page.missed && at == begin && page.time > time,
 		 out);
 	return true;

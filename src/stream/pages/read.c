@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Filling the buffers. A buffer is read when there is something in it: epoll names those that the kernel has filled past
- * buffer_percent; the others are looked at a few times a second, which is what moves their
- * `known` on. So an idle CPU is looked at a few times a second only, and a slow probe is seen within NW_SWEEP_NS.
+ * Fills the buffers. epoll names the buffers that the kernel has filled past buffer_percent. All others are looked at
+ * a few times a second, which moves their `known` on. So an idle CPU costs little, and a slow probe is seen within
+ * NW_SWEEP_NS.
  */
 #include <errno.h>
 #include <poll.h>
@@ -11,17 +11,17 @@
 
 #include "cpu_buffer.h"
 
-/* Bytes a buffer may take in one go, so that no CPU starves the others. */
+/* Limit of bytes that a buffer may deliver at once, so that no CPU starves the others. */
 enum {
 	BURST = 256 << 10
 };
 
 /*
- * Is this page the one that is being written? The kernel begins a new one when an event does not fit, so there is
- * none behind it, and asking for it does harm: a reader that has seen all of the page takes it for empty, and what is
- * written to it from there on, if the writer leaves it in the same moment, is thrown away without a word
- * (ring_buffer.c: rb_get_reader_page() looks at the page's size, then at where the writer is; seen on 5.4 with virtual
- * CPUs that stand still for milliseconds in between). Before the next look there is something behind it, or nobody
+ * Is this page the one that is being written? The kernel begins a new page when an event does not fit, so there is no
+ * page behind it, and trying to read one does harm: a reader that has seen all of a page takes it for empty, and
+ * later writes to it are lost silently if the writer leaves the page at the same moment (ring_buffer.c:
+ * rb_get_reader_page() looks at the page's size, and then at the position of the writer; seen on 5.4 with virtual
+ * CPUs that stand still for milliseconds in between). Before the next look, either there is a next page or nobody
  * writes.
  */
 static bool is_newest(const struct nw_stream *s, struct nw_cpu_buffer *buffer,
@@ -37,20 +37,20 @@ static bool is_newest(const struct nw_stream *s, struct nw_cpu_buffer *buffer,
 	if (!s->largest || s->finished ||
 	    nw_page_open(&page, layout, slab->bytes, slab->len) < 0)
 		return false;
-	/* this may be the rest of a page that was read in part before */
+	/* This may be the rest of a page that was read in part before. */
 	size_t used = (size_t)(page.end - page.at);
 	buffer->reached = buffer->reached + used <= whole ? buffer->reached + used : used;
 	return whole - buffer->reached >= (size_t)s->largest + AROUND;
 }
 
-/* The buffer was empty at this time, so whatever is still to come from it is newer. */
+/* Notes that the buffer was empty at this time, so that all events to come from it are newer. */
 static void note_drained(struct nw_cpu_buffer *buffer, uint64_t now)
 {
 	buffer->drained = true;
 	buffer->known = buffer->empty_at = nw_max64(buffer->known, now);
 }
 
-/* Read what the buffer has, up to BURST. Returns 0 or -errno. */
+/* Reads the buffer, at most BURST bytes. Returns 0 or -errno. */
 static int read_buffer(struct nw_stream *s, unsigned int number)
 {
 	struct nw_cpu_buffer *buffer = &s->buffer[number];
@@ -76,7 +76,7 @@ static int read_buffer(struct nw_stream *s, unsigned int number)
 			continue;
 		}
 		nw_slab_give(s, slab);
-		/* ENODEV: the CPU was unplugged, and its buffer with it */
+		/* ENODEV: the CPU was unplugged, and its buffer is gone. */
 		if (got == 0 || errno == EAGAIN || errno == ENODEV)
 			note_drained(buffer, now);
 		else if (errno != EINTR)
@@ -86,7 +86,7 @@ static int read_buffer(struct nw_stream *s, unsigned int number)
 	return ret < 0 ? ret : 0;
 }
 
-/* Read all buffers but those that have been read to their end since this time. */
+/* Reads all buffers except those that were found empty since this time. */
 static int sweep(struct nw_stream *s, uint64_t since)
 {
 	int ret = 0;
@@ -110,7 +110,7 @@ static void set_limit(struct nw_stream *s)
 							      nw_cpu_buffer_time(buffer))
 						   : buffer->known;
 		if (buffer->fd < 0 || (s->finished && buffer->drained))
-			continue; /* nothing more can come */
+			continue; /* nothing more can come from it */
 		limit = nw_min64(limit, known);
 	}
 	s->limit = limit;
@@ -119,7 +119,7 @@ static void set_limit(struct nw_stream *s)
 int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 {
 	struct epoll_event ready[64];
-	/* what wake_fd wakes for is the caller's to find out */
+	/* The caller has to find out why wake_fd wakes it. */
 	struct pollfd wait[2] = {{.fd = s->epoll, .events = POLLIN},
 				 {.fd = wake_fd, .events = POLLIN}};
 	int most = (int)(s->sweep / 1000000), count = 0, ret = 0;
@@ -132,8 +132,8 @@ int nw_stream_fill(struct nw_stream *s, int wake_fd, int timeout_ms)
 		count = epoll_wait(s->epoll, ready, (int)NW_COUNT(ready), 0);
 	for (int i = 0; i < count && ret == 0; i++)
 		ret = read_buffer(s, ready[i].data.u32);
-	/* Events are handed out only up to what is known of every buffer. If too many pages wait for that, all
-	 * buffers are looked at before it is time. */
+	/* Events are handed out only up to the time that is known for every buffer. If too many pages wait for that,
+	 * all buffers are looked at early. */
 	if (ret == 0 &&
 	    (s->now(s->now_arg) - s->swept >= s->sweep || s->queued * 2 >= s->budget))
 		ret = sweep(s, began);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Buffers (one a CPU) merged by time.
+ * Merges the buffers of all CPUs by time.
  *
- *	read	 pages wait in each buffer's queue, oldest first
- *	known	 a time, for each buffer: no event older than this can still come from it. While
- *		 there is unread data, the time of its last queued event; once it was found empty,
- *		 the moment before that
- *	merge	 a heap of the buffers that have events, by the time of their next one; the top
- *		 is handed out while it is not newer than the least `known` of all buffers.
- *		 It stays the top, and the heap is not asked, until it passes the second
- *	losses	 stand before the event behind them, or in the heap by themselves: of what is
- *		 newer than a loss's beginning, nothing may be handed out before it
+ *   read    pages wait in each buffer's queue, the oldest first
+ *   known   for each buffer, a time: no older event can still come from it. While there is
+ *           unread data, it is the time of the last queued event; when the buffer was found
+ *           empty, the moment before that
+ *   merge   a heap has the buffers with events, by the time of their next event. The top is
+ *           handed out while it is not newer than the least `known` of all buffers. The top
+ *           does not change, and the heap is not used, until its time passes the second
+ *   losses  precede the event behind them, or are in the heap alone: no event that is newer
+ *           than the begin of a loss may be handed out before the loss
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void push(struct nw_stream *s, unsigned int buffer)
 	s->heap[at] = rising;
 }
 
-/* The top has a new head, or none: restore the heap. */
+/* Restores the heap after the top has a new event, or none. */
 static void fix_top(struct nw_stream *s)
 {
 	const struct nw_cpu_buffer *buffer = &s->buffer[s->heap[0].buffer];
@@ -70,7 +70,7 @@ static void fix_top(struct nw_stream *s)
 	sift_down(s, 0);
 }
 
-/* How far the top may go before another buffer has an older event. */
+/* Returns the time up to which no other buffer has an older event than the top. */
 static uint64_t until_next(const struct nw_stream *s)
 {
 	const struct nw_head *second = &s->heap[1];
@@ -84,7 +84,7 @@ static uint64_t until_next(const struct nw_stream *s)
 	return nw_min64(s->limit, second->time - after);
 }
 
-/* Move on from the event handed out last. True: the same buffer has the next one, too. */
+/* Moves on from the event handed out last. Returns true if the same buffer has the next event, too. */
 static inline bool go_on(struct nw_stream *s)
 {
 	struct nw_cpu_buffer *buffer = s->current;
@@ -100,7 +100,7 @@ static inline bool go_on(struct nw_stream *s)
 	return false;
 }
 
-/* The current buffer has moved on, but the event there has not been handed out. */
+/* Leaves the current buffer, which has moved on to an event that has not been handed out. */
 static void leave_top(struct nw_stream *s)
 {
 	s->current = NULL;
@@ -124,7 +124,7 @@ void nw_stream_wake(struct nw_stream *s, unsigned int number)
 
 /* ---- handing out -------------------------------------------------------------------- */
 
-/* The record of an event of threads (born, renamed, ended), which is a hit, too, if the user traces that event. */
+/* Decodes an event of threads (born, renamed, ended), which also is a hit if the user traces that event. */
 static nw_apart bool decode_task(const struct nw_event_format *format,
 				 struct nw_record *out)
 {
@@ -142,7 +142,7 @@ static nw_apart bool decode_task(const struct nw_event_format *format,
 	return true;
 }
 
-/* Fill out from the event at the head of a buffer; false: it is of no interest. */
+/* Decodes the event at the head of a buffer. Returns false if the event is not needed. */
 static inline bool decode(const struct nw_formats *formats,
 			  const struct nw_cpu_buffer *buffer, struct nw_record *out)
 {
@@ -169,12 +169,11 @@ static inline bool decode(const struct nw_formats *formats,
 	out->probe = place->probe;
 	out->part = place->part;
 	out->whole = place->whole;
-	return place->known; /* false: no place of ours has that address */
+	return place->known; /* false: no probe is at this address */
 }
 
 /*
- * A loss with no event behind it ends where the buffer was found empty afterwards; never, if
- * that is the end of a recording.
+ * Takes a loss. If no event follows, it ends when the buffer was next found empty; at the end of a recording, never.
  */
 static void take_loss(struct nw_cpu_buffer *buffer, struct nw_record *out)
 {
@@ -191,7 +190,7 @@ static void take_loss(struct nw_cpu_buffer *buffer, struct nw_record *out)
 	buffer->has_loss = false;
 }
 
-/* Can the top be handed out? A loss not while its end is unknown. */
+/* May the top be handed out? A loss must wait until its end is known. */
 static inline bool is_ready(const struct nw_stream *s)
 {
 	if (nw_unlikely(!s->heap_count))
@@ -201,7 +200,7 @@ static inline bool is_ready(const struct nw_stream *s)
 	       (buffer->has_event || buffer->fd < 0 || buffer->drained);
 }
 
-/* All queued events of a finished stream are out: read what did not fit before. */
+/* After all queued events of a finished stream were handed out, reads what did not fit before. */
 static bool refill(struct nw_stream *s)
 {
 	uint64_t pages = s->stats.pages;
@@ -210,7 +209,7 @@ static bool refill(struct nw_stream *s)
 	       (is_ready(s) || s->stats.pages != pages);
 }
 
-/* The buffer whose event is the next one becomes the current one. */
+/* Makes the buffer with the next event the current one. */
 static inline void enter_top(struct nw_stream *s)
 {
 	s->current = &s->buffer[s->heap[0].buffer];
@@ -242,7 +241,7 @@ int nw_stream_next(struct nw_stream *s, struct nw_record *out)
 	}
 }
 
-/* Is the next record an event? Then it is that of the current buffer. */
+/* Is the next record an event? Then the current buffer has it. */
 static bool find_event(struct nw_stream *s)
 {
 	if (go_on(s))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Strings that came as a pointer and words (plan/layout.c). The kernel stores zeros for a word
- * that it could not read, which looks like the end of the string; what tells them apart is where
- * pages begin, since all of a page can be read, or nothing of it.
+ * Strings that come as a pointer and words (plan/layout.c). The kernel stores zeros for a word that it could not
+ * read, which looks like the end of the string. The limits of pages tell the two apart, because either all of a page
+ * can be read or nothing of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,9 @@
 #include "value.h"
 
 enum {
-	PAGE = 4096,	/* the smallest of any architecture: larger ones end there, too */
-	LOWEST = 65536, /* that any program has mapped */
+	/* The smallest of any architecture: the limits of larger pages are limits of these, too */
+	PAGE = 4096,
+	LOWEST = 65536, /* the lowest address that programs map */
 };
 
 static bool all_zero(const unsigned char *bytes, uint32_t len)
@@ -45,7 +46,7 @@ uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source 
 			*offset = chunk->offset;
 			*bytes = at;
 		}
-		/* one lies behind the other; text may have lost one */
+		/* Chunks are contiguous; a line of text may have lost one. */
 		if (!nw_record_has(record, (size_t)chunk->field) ||
 		    field->size != nw_chunk_bytes(chunk) || at != *bytes + len)
 			break;
@@ -54,13 +55,13 @@ uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source 
 	return len;
 }
 
-/* The end of the page that the byte at this offset of the string is in, as an offset. */
+/* Returns the end of the page that has the byte at this offset of the string, as an offset. */
 static uint64_t page_end(const struct nw_value *value, uint32_t offset)
 {
 	return offset + (PAGE - (value->number + offset) % PAGE);
 }
 
-/* Where the element begins that has this byte, and where the next one does. */
+/* Returns the begin of the array element that has this byte, and of the next element. */
 static void element_of(const struct nw_source *source, uint32_t offset, uint32_t *from,
 		       uint32_t *to)
 {
@@ -77,10 +78,9 @@ static void element_of(const struct nw_source *source, uint32_t offset, uint32_t
 }
 
 /*
- * Could the zero at end be what a failed load has left? Only a load of something on a page that
- * could not be read fails, so: from its page's beginning on, all is zero. Where such a load loses
- * bytes in front of the page, too (all of them, or but the first few, as arm64's copy does), that
- * begins within its element.
+ * Can the zero at `end` come from a failed load? Only a load from a page that could not be read fails: then all bytes
+ * are zero from the begin of that page on. A failed load may also lose bytes in front of the page (all of them, or
+ * all but the first few, as arm64's copy does); then the zeros begin within its element.
  */
 static bool could_be_a_fault(const struct nw_source *source, const unsigned char *bytes,
 			     uint32_t len, uint32_t end, const struct nw_value *value)
@@ -104,10 +104,10 @@ static void miss(struct nw_value *value)
 }
 
 /*
- * The string begins with a NUL. It is an empty one if anything else on its page was read; else the load may
- * have failed. It has failed if no process can have anything at that address: the kernel's half of all addresses,
- * and the first 64 KiB, where small numbers point that are no pointers. (Distributions set vm.mmap_min_addr to
- * that, 32 KiB on arm; below it only root can have a mapping, by asking for it.)
+ * Decides about a string that begins with a NUL. It is empty if anything else on its page was read; otherwise the
+ * load may have failed. The load has failed for certain if no process can have memory at that address: the kernel's
+ * half of all addresses, and the first 64 KiB, to which small numbers point that are no pointers. (Distributions set
+ * vm.mmap_min_addr to that, 32 KiB on arm; below it only root can have a mapping, by asking for it.)
  */
 static void finish_empty(const unsigned char *bytes, uint32_t len, struct nw_value *value)
 {
@@ -122,7 +122,7 @@ static void finish_empty(const unsigned char *bytes, uint32_t len, struct nw_val
 void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,
 		      uint32_t len, struct nw_value *value)
 {
-	if (source->callers) { /* all of it is meant */
+	if (source->callers) { /* the bytes may contain NULs */
 		value->text = (const char *)bytes;
 		value->len = len;
 		return;
@@ -151,8 +151,8 @@ void nw_string_finish(const struct nw_source *source, const unsigned char *bytes
 
 /* ---- strings that have a length ----------------------------------------------------- */
 
-/* How many of the bytes were really read: zeros from the beginning of a page up to the last byte look like loads that
- * have failed, and do not count. */
+/* Returns how many of the bytes were read. Zeros from the begin of a page up to the last byte look like failed loads,
+ * and do not count. */
 static uint32_t readable(const struct nw_value *value, uint32_t len)
 {
 	const unsigned char *bytes = (const unsigned char *)value->text;
@@ -168,7 +168,7 @@ static uint32_t readable(const struct nw_value *value, uint32_t len)
 	return least(len, page);
 }
 
-/* The string has so many bytes as another argument says. */
+/* Cuts the string to the length that another argument has. */
 static void cut_to(struct nw_value *value, const struct nw_value *length)
 {
 	uint64_t wanted = length->number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads: an open-addressed table by thread id, filled from task_newtask, task_rename, sched_process_exec and
- * sched_process_exit, and, for threads older than the stream, by looking them up once.
+ * Threads: an open-addressed table by thread id. It is filled from task_newtask, task_rename, sched_process_exec and
+ * sched_process_exit; a thread that is older than the stream is looked up once.
  */
 #include <errno.h>
 #include <sched.h>
@@ -14,9 +14,9 @@
 struct nw_tasks {
 	struct nw_tasks_options options;
 	pid_t *pids;
-	struct nw_task *slot; /* tid 0, the idle thread's: free */
+	struct nw_task *slot; /* tid 0 (the idle thread): the slot is free */
 	size_t slots, used;
-	struct nw_task stranger; /* for when there is no memory */
+	struct nw_task stranger; /* returned for idle threads and without memory */
 };
 
 static size_t home(const struct nw_tasks *tasks, int32_t tid)
@@ -49,7 +49,7 @@ static int grow(struct nw_tasks *tasks)
 	return 0;
 }
 
-/* The entry of a thread, made if it is new; NULL when out of memory. */
+/* Returns the entry of a thread, made if it is new; NULL without memory. */
 static struct nw_task *entry(struct nw_tasks *tasks, int32_t tid, bool *fresh)
 {
 	struct nw_task *task = find(tasks, tid);
@@ -67,7 +67,7 @@ static struct nw_task *entry(struct nw_tasks *tasks, int32_t tid, bool *fresh)
 	return task;
 }
 
-/* Linear probing without tombstones: move back what could not have stayed in place. */
+/* Removes an entry. Linear probing without tombstones: later entries move back if their search would end here. */
 static void forget(struct nw_tasks *tasks, int32_t tid)
 {
 	size_t mask = tasks->slots - 1;
@@ -107,8 +107,8 @@ static void read_task(struct nw_tasks *tasks, struct nw_task *task)
 	pid_t process;
 
 	task->pid = task->tid;
-	/* Without strangers the kernel has filtered, so whatever it recorded is wanted. Else, of a process that is
-	 * gone, at least its first thread can be told: it has the process's number. */
+	/* Without `strangers` the kernel has filtered, so every recorded thread is wanted. With `strangers`, of a
+	 * process that is gone at least its first thread is recognised: it has the number of the process. */
 	task->wanted = !tasks->options.strangers || is_wanted(tasks, task->tid);
 	strcpy(task->comm, "?");
 	if (!tasks->options.look_up ||
@@ -177,13 +177,13 @@ static void born(struct nw_tasks *tasks, const struct nw_record *record)
 	field_comm(record, 1, task->comm);
 }
 
-/* A thread may give another one its name, as pthread_setname_np() does. */
+/* Handles a new name. A thread may rename another one, as pthread_setname_np() does. */
 static void renamed(struct nw_tasks *tasks, const struct nw_record *record)
 {
 	bool says_whom = record->format->fields.count > 1, fresh;
 	int32_t tid = says_whom ? (int32_t)field_number(record, 1) : record->tid;
 
-	nw_tasks_get(tasks, tid); /* make its entry, with its process */
+	nw_tasks_get(tasks, tid); /* makes its entry, with its process */
 	struct nw_task *task = tid ? entry(tasks, tid, &fresh) : NULL;
 	if (task)
 		field_comm(record, 0, task->comm);
@@ -198,9 +198,9 @@ void nw_tasks_set(struct nw_tasks *tasks, int32_t tid, int32_t process, const ch
 
 	if (!task)
 		return;
-	if (fresh && !(process && known)) /* not all of it is told */
+	if (fresh && !(process && known)) /* the caller does not know everything */
 		read_task(tasks, task);
-	if (process) { /* which may be one that a wanted one has forked */
+	if (process) { /* a process that a wanted process may have forked */
 		task->pid = process;
 		task->wanted = is_wanted(tasks, process);
 	}

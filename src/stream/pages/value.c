@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arguments of a hit: the kernel's fields, with what it could not do finished here: signs of
- * bitfields, pairs of registers, floating point. Offsets and lengths come from the trace, so
- * nothing is read before it has been checked against the record's size.
+ * Arguments of a hit: reads the kernel's fields, and does the steps that the kernel cannot do: signs of bitfields,
+ * pairs of registers, floating point. Offsets and lengths come from the trace, so each is checked against the
+ * record's size before it is used.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "nopwatch/record.h"
 #include "value.h"
 
-/* Sign-extend the lowest bits. */
+/* Sign-extends the lowest bits. */
 static uint64_t extend(uint64_t value, unsigned int bits)
 {
 	if (bits == 0 || bits >= 64)
@@ -47,7 +47,7 @@ static enum nw_value_kind kind_of(enum nw_base_type base)
 	}
 }
 
-/* Give a raw number the type that the user sees. */
+/* Converts a raw number to the type that the user sees. */
 static void show_number(const struct nw_fetch *fetch, uint64_t raw, struct nw_value *out)
 {
 	unsigned int shown = fetch->shown.bits;
@@ -55,13 +55,13 @@ static void show_number(const struct nw_fetch *fetch, uint64_t raw, struct nw_va
 	out->kind = kind_of(fetch->shown.base);
 	out->bits = shown;
 	if (out->kind == NW_VALUE_FLOAT) {
-		/* a float that is shown as a double is still a float */
+		/* A float that is shown as a double is still a float. */
 		bool narrow = fetch->field.base == NW_TYPE_FLOAT &&
 			      fetch->field.bits < shown;
 		out->real = as_real(raw, narrow ? fetch->field.bits : shown);
 		return;
 	}
-	/* it may be shown wider than it was fetched: then the field's own sign goes up */
+	/* If the number is shown wider than it was fetched, the field's own sign is extended. */
 	if (fetch->sign_bits)
 		raw = extend(raw, fetch->sign_bits);
 	else if (fetch->field.base == NW_TYPE_SIGNED)
@@ -77,7 +77,7 @@ static void miss(struct nw_value *out, const char *why)
 	out->text = why;
 }
 
-/* __data_loc: u32 of offset | length << 16, the bytes somewhere behind the fixed fields. */
+/* Finds the bytes of a __data_loc field: u32 offset | length << 16; the bytes are behind the fixed fields. */
 static bool find_dynamic(const struct nw_record *record,
 			 const struct nw_field_format *field, const unsigned char **bytes,
 			 uint32_t *len, struct nw_value *out)
@@ -103,7 +103,7 @@ static void set_string(const unsigned char *bytes, uint32_t len, struct nw_value
 	out->len = (uint32_t)strnlen(out->text, len);
 }
 
-/* The element of an array at index * scale bytes. */
+/* Takes the element of an array at index * scale bytes. */
 static void take_indexed(const struct nw_record *record,
 			 const struct nw_field_format *field,
 			 const struct nw_field_format *index, const struct nw_fetch *fetch,
@@ -125,7 +125,7 @@ static void take_indexed(const struct nw_record *record,
 			    out);
 }
 
-/* A field of one of the kernel's own events, whose type its format says. */
+/* Takes a field of a kernel event, whose type is in its format. */
 static void take_kernel_field(const struct nw_record *record,
 			      const struct nw_field_format *field,
 			      const struct nw_type *wanted, struct nw_value *out)
@@ -151,14 +151,14 @@ static void take_kernel_field(const struct nw_record *record,
 			.field = *type,
 			.shown = wanted->base == NW_TYPE_DEFAULT ? *type : *wanted};
 		uint64_t raw = nw_load(bytes, len);
-		if (type->bits < 64) /* a system call's argument has a whole register */
+		if (type->bits < 64) /* the argument of a system call fills a register */
 			raw &= ((uint64_t)1 << type->bits) - 1;
 		show_number(&fetch, raw, out);
 	}
 }
 
-/* A string of chunks: its pointer, and its bytes if they are all in this record. What callers are found by has no
- * pointer, but the place of the hit. */
+/* Takes a string of chunks: its pointer, and its bytes if all of them are in this record. The bytes for callers have
+ * no pointer; their address is the place of the hit. */
 static void take_pointer(const struct nw_record *record,
 			 const struct nw_field_format *field,
 			 const struct nw_source *source, struct nw_value *out)
@@ -244,7 +244,7 @@ void nw_record_values(const struct nw_formats *formats, const struct nw_record *
 		struct nw_value *value = out++;
 		const char *problem = nw_armed_problem(formats->armed, record->planned,
 						       source);
-		/* of a part that was refused no record will come: its problem is known now */
+		/* For a part that was refused no record will come, so its problem is reported now. */
 		if (!problem && source->field >= 0 && source->part != record->part)
 			continue;
 		*value = (struct nw_value){0};

@@ -5,23 +5,21 @@
 
 #include "nopwatch/record.h"
 
-/* Decode the arguments that this part of the hit carries; others in out are left alone.
- * out: as many as the probe has arguments. Strings point into the record. A string that is spread
- * over parts is only announced by that of its pointer: nw_string_bytes() collects it, and
- * nw_string_finish() makes it a value. */
+/* Decodes the arguments that this part of the hit has; all other elements of `out` stay as they are. out: as many as
+ * the probe has arguments. Strings point into the record. A string that is spread over parts gets only its pointer
+ * here: nw_string_bytes() collects it, and nw_string_finish() makes it a value. */
 void nw_record_values(const struct nw_formats *formats, const struct nw_record *record,
 		      struct nw_value *out);
-/* The bytes that a record has of a string, from the first chunk in it on: how many (0: none), at
- * which offset of the string they begin. */
+/* Returns how many bytes of a string a record has from its first chunk on (0: none), and their offset in the string. */
 uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source *source,
 			 uint32_t *offset, const unsigned char **bytes);
 /*
- * Where the string at value->number ends, in its first len bytes. A load that the kernel could
- * not do has left zeros, so a NUL is believed only where that is not what it looks like.
+ * Finds the end of the string at value->number in its first len bytes. A load that the kernel could not do leaves
+ * zeros, so a NUL counts only if it cannot come from such a load.
  */
 void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,
 		      uint32_t len, struct nw_value *value);
-/* All values of a hit are there: cut the strings that have a length. */
+/* Cuts strings that have a length, when all values of a hit are there. */
 void nw_string_lengths(const struct nw_planned *planned, struct nw_value *values);
 
 #endif

@@ -27,10 +27,10 @@ enum {
 };
 
 enum {
-	MOST_FORMATS = 16384 /* kernels have 2000 events */
+	MOST_FORMATS = 16384 /* kernels have about 2,000 events */
 };
 
-static const char magic[] = "\x17\x08\x44tracing6"; /* with its NUL */
+static const char magic[] = "\x17\x08\x44tracing6"; /* including its NUL */
 
 void nw_recording_parts_free(struct nw_recording_parts *parts)
 {
@@ -114,9 +114,9 @@ static int copy_pages(int to, int from, uint64_t at, uint64_t size)
 	return 0;
 }
 
-/* A CPU's pages as they are written: its first page is cut where the recording begins, the rest is copied. */
+/* The pages of a CPU as they are written: the first page is cut where the recording begins, all others are copied. */
 struct written {
-	unsigned char *page; /* NULL: none is cut */
+	unsigned char *page; /* NULL: no page is cut */
 	struct nw_recorded_cpu rest;
 };
 
@@ -145,7 +145,7 @@ static int cut_first(struct written *w, const struct nw_page_layout *layout)
 	return 0;
 }
 
-/* All that comes before the pages. */
+/* Writes everything in front of the pages. */
 static void put_head(struct nw_buf *out, const struct nw_recording_parts *parts,
 		     size_t page_size, const struct written *cpus, uint32_t count)
 {
@@ -171,7 +171,7 @@ static void put_head(struct nw_buf *out, const struct nw_recording_parts *parts,
 	put_option(out, OPTION_VERSION, version, sizeof(version), &parts->table);
 	put(out, OPTION_DONE, 2);
 	nw_buf_add(out, "flyrecord", 10);
-	/* where each CPU's pages will be: behind this table, on a page of the file */
+	/* The pages of each CPU follow this table, aligned to a page of the file. */
 	uint64_t at = out->len + (uint64_t)count * 16;
 	at = (at + page_size - 1) / page_size * page_size;
 	const uint64_t data = at;
@@ -227,10 +227,10 @@ int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t pa
 struct reader {
 	const char *start, *at, *end;
 	bool bad;
-	bool failed; /* bad, because memory ran out */
+	bool failed; /* `bad`, because memory ran out */
 };
 
-/* The next len bytes; NULL (and bad) if there are not so many. */
+/* Returns the next len bytes; NULL (and sets `bad`) if there are fewer. */
 static const char *take(struct reader *r, uint64_t len)
 {
 	const char *at = r->at;
@@ -274,7 +274,7 @@ static void take_formats(struct reader *r, struct nw_recording *out)
 		const char *system = nul ? take(r, (uint64_t)(nul - r->at) + 1)
 					 : take(r, UINT64_MAX);
 		for (uint64_t count = take_number(r, 4); count && !r->bad; count--) {
-			/* each of the plan's events is looked for among all of them */
+			/* Limited, because all formats are searched for each event of the plan. */
 			r->bad |= out->formats.count >= MOST_FORMATS;
 			struct nw_format_text *format = r->bad ? NULL
 							       : nw_vec_add(&out->formats);
@@ -306,7 +306,7 @@ static void take_options(struct reader *r, struct nw_recording *out)
 	}
 }
 
-/* The pages of CPUs do not overlap: they are not more than the file. */
+/* Takes the places of the pages. The pages of CPUs do not overlap, so together they are not larger than the file. */
 static void take_runs(struct reader *r, uint64_t cpus, struct nw_recording *out)
 {
 	uint64_t left = (uint64_t)(r->end - r->start);
@@ -332,7 +332,7 @@ static void take_runs(struct reader *r, uint64_t cpus, struct nw_recording *out)
 	}
 }
 
-/* Everything up to the options; false: not from a machine like this one. */
+/* Takes everything up to the options. Returns false if the byte order is not that of this machine. */
 static bool take_head(struct reader *r, struct nw_recording *out)
 {
 	size_t len;

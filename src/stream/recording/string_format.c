@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The format of an event with strings, as a recording's other readers need it. The kernel's own says that a string is
- * numbers (plan/layout.c), and on recent kernels (6.18) not how many ("u64 sql_str0[]": trace_events.c, f_show()), which
- * libtraceevent prints as zeros. A further field covers the string's bytes as characters, and the print format shows that one instead of
- * pointer and numbers: sql="select 1". The kernel's fields stay, and this program reads only those.
+ * Rewrites the format of an event with strings for other readers of a recording. In the kernel's format a string is
+ * numbers (plan/layout.c), on recent kernels (6.18) without their count ("u64 sql_str0[]": trace_events.c, f_show()),
+ * which libtraceevent prints as zeros. An additional field covers the string's bytes as characters, and the print
+ * format shows this field instead of pointer and numbers: sql="select 1". The kernel's fields stay, and nopwatch
+ * reads only those.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ struct string_field {
 	const struct nw_source *source;
 	uint32_t part;
 	size_t first, last; /* the chunks in this part */
-	char name[40];	    /* of the further field */
+	char name[40];	    /* of the additional field */
 };
 
 static const char *name_of(const struct string_field *string, int field)
@@ -27,7 +28,7 @@ static const char *name_of(const struct string_field *string, int field)
 	return string->event->fields.item[field];
 }
 
-/* The field of the event that stands where the text is shown: the pointer, or in a companion the first bytes. */
+/* Returns the field of the event that the text replaces: the pointer, or in a companion event the first bytes. */
 static int shown_field(const struct string_field *string)
 {
 	return string->source->part == string->part
@@ -66,7 +67,7 @@ static bool find_chunks(struct string_field *string)
 	return found && !string->source->callers;
 }
 
-/* "\tfield:char sql_text[256];\toffset:28;\tsize:256;\tsigned:0;\n" */
+/* Writes "\tfield:char sql_text[256];\toffset:28;\tsize:256;\tsigned:0;\n". */
 static int put_field(struct string_field *string, const char *text, struct nw_buf *out)
 {
 	const struct nw_source *source = string->source;
@@ -99,7 +100,7 @@ static int put_field(struct string_field *string, const char *text, struct nw_bu
 
 /* ---- the print format --------------------------------------------------------------- */
 
-/* sql=\"%s\", or of a string that has a length instead of a NUL, sql=\"%.*s\". */
+/* Writes sql=\"%s\", or, for a string that has a length instead of a NUL, sql=\"%.*s\". */
 static void put_text(const struct string_field *string, struct nw_buf *fmt,
 		     struct nw_buf *args)
 {
@@ -119,7 +120,7 @@ static void put_text(const struct string_field *string, struct nw_buf *fmt,
 	nw_buf_printf(args, ", REC->%s", string->name);
 }
 
-/* How many of the arguments a word of a print format takes. */
+/* Returns how many arguments a word of a print format takes. */
 static unsigned int arguments_of(const char *word, size_t len)
 {
 	unsigned int count = 0;
@@ -129,7 +130,8 @@ static unsigned int arguments_of(const char *word, size_t len)
 	return count;
 }
 
-/* The print format has a word for each field, "a=%d", and its arguments, ", REC->a", in their order. */
+/* Rewrites the print format, which has a word "a=%d" for each field, followed by the arguments ", REC->a" in the same
+ * order. */
 static void put_print(const struct string_field *string, const char *at, const char *end,
 		      struct nw_buf *out)
 {
@@ -165,7 +167,7 @@ static int show_string(struct string_field *string, struct nw_buf *text)
 	const char *end = at ? at + sizeof(print) - 1 : NULL;
 	struct nw_buf out = {0};
 
-	/* the quotation mark that ends it stands behind no backslash */
+	/* The quotation mark at its end has no backslash before it. */
 	while (end && *end && (*end != '"' || end[-1] == '\\'))
 		end++;
 	if (!end || !*end)

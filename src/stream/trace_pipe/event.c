@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A line's arguments as a record of the shape that the kernel would have written: fixed fields,
- * then strings, so that everything behind this point is the same for text and for pages. What a
- * line does not have gets a field of no bytes.
+ * Converts the arguments of a line to a record as the kernel would have written it: fixed fields, then strings. So
+ * all later steps are the same for text and for pages. A field that the line does not have is marked as missing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,12 +21,12 @@ static void type_field(struct nw_text_field *field, const struct nw_fetch *fetch
 	field->string = fetch->shown.base == NW_TYPE_STRING;
 	field->array = field->string ? 0 : fetch->field.array;
 	uint32_t size = field->string ? 4 : fetch->field.bits / 8;
-	/* the plan may come from a hostile recording: sizes are checked */
+	/* Sizes are checked, because the plan may come from a hostile recording. */
 	bool plain = size == 1 || size == 2 || size == 4 || size == 8;
 	field->size = plain ? size * (field->array ? field->array : 1) : 0;
 }
 
-/* A string in words: its field is a pointer. */
+/* Sets the types of a string's fields, which are words; the field of the string itself is its pointer. */
 static void type_string(struct nw_text_event *event, const struct nw_source *source,
 			uint32_t part)
 {
@@ -96,7 +95,7 @@ static int make_fields(const struct nw_plan *plan, struct nw_text_event *event)
 		event->fixed += event->fields[i].size;
 		event->strings += event->fields[i].string;
 	}
-	if (event->fixed) { /* which of them a line has is told behind them */
+	if (event->fixed) { /* a bit per field tells which fields a line has */
 		event->format->present = event->fixed;
 		event->fixed += (uint32_t)(names->count + 7) / 8;
 	}
@@ -162,13 +161,14 @@ void nw_text_events_free(struct nw_text_event *events, size_t count)
 static void store_element(const struct nw_text_field *field, unsigned char *to,
 			  uint64_t value, uint32_t bytes)
 {
-	/* a record's numbers are in the order of this machine; bytes of a program's memory, in its order */
+	/* Numbers of a record have the byte order of this machine; bytes of a program's memory have that of the
+	 * program. */
 	bool big_endian = field->bytes ? field->big_endian
 				       : __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	bool swapped = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	uint32_t low = (uint32_t)value;
 
-	/* usually; one byte after the other took longer than all else about a number */
+	/* The usual case: storing single bytes took longer than everything else about a number. */
 	if (bytes == sizeof(value) && !swapped) {
 		memcpy(to, &value, sizeof(value));
 		return;
@@ -181,7 +181,7 @@ static void store_element(const struct nw_text_field *field, unsigned char *to,
 		to[big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
 }
 
-/* "{1,2,3}"; as many elements as the field has. */
+/* Stores "{1,2,3}". The text must have as many elements as the field. */
 static bool store_array(const struct nw_text_field *field, const char *text, size_t len,
 			unsigned char *to)
 {
@@ -202,7 +202,7 @@ static bool store_array(const struct nw_text_field *field, const char *text, siz
 	return i == field->array;
 }
 
-/* Behind the fixed fields; "(fault)" has length 0, as in the kernel's records. */
+/* Stores a string behind the fixed fields. "(fault)" has length 0, as in the kernel's records. */
 static bool store_string(const char *text, size_t len, struct nw_buf *room, uint32_t at)
 {
 	bool fault = len == 7 && memcmp(text, "(fault)", 7) == 0;
@@ -226,7 +226,7 @@ static bool store_string(const char *text, size_t len, struct nw_buf *room, uint
 
 /* ---- finding them ------------------------------------------------------------------- */
 
-/* Where the value of a field begins, if it stands at `at`. */
+/* Returns the begin of the field's value if the field is at `at`. */
 static inline const char *value_at(const struct nw_text_field *field, const char *at,
 				   const char *end)
 {
@@ -238,7 +238,7 @@ static inline const char *value_at(const struct nw_text_field *field, const char
 	return at + field->name_len + 1;
 }
 
-/* The same, wherever it stands among the arguments. */
+/* Does the same, wherever the field is among the arguments. */
 static const char *find_value(const struct nw_text_field *field, const char *args,
 			      const char *end)
 {
@@ -252,8 +252,8 @@ static const char *find_value(const struct nw_text_field *field, const char *arg
 }
 
 /*
- * Where a value ends. The only string of an event ends at the last quote there is, whatever it
- * holds: numbers have none. Of several strings, each ends where another name seems to come.
+ * Returns the end of a value. If the event has only one string, it ends at the last quote, whatever it contains,
+ * because numbers have no quotes. If there are several, each ends where another name seems to begin.
  */
 static inline const char *end_of_value(const struct nw_text_event *event,
 				       const struct nw_text_field *field, const char *value,
@@ -307,7 +307,7 @@ static void store_values(const struct nw_text_event *event, const char *args,
 		if (!field->size)
 			continue;
 		const char *value = value_at(field, at, end);
-		if (!value) /* behind what has been read: a string may hold the text "NAME=", too */
+		if (!value) /* only behind the previous field, because a string may contain the text "NAME=", too */
 			value = find_value(field, at, end);
 		if (!value && !event->strings)
 			value = find_value(field, args, end);
@@ -324,8 +324,7 @@ static void store_values(const struct nw_text_event *event, const char *args,
 
 /* ---- the record --------------------------------------------------------------------- */
 
-/* Which of the event's places it was: by the address of "(0x401136)", or of the function in
- * "(0x401136 <- 0x401100)". */
+/* Finds the event's place by the address in "(0x401136)", or of the function in "(0x401136 <- 0x401100)". */
 static bool find_place(const struct nw_plan *plan, const struct nw_text_event *event,
 		       const char *args, size_t len, struct nw_record *out)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What events a text has, where nobody says: their names, and of each argument what all its
- * values could be. The result is a plan as recordings have it.
+ * Learns the events of a text without a header: their names, and for each argument a type for all its values. The
+ * result is a plan as in recordings.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,14 +14,15 @@
 enum {
 	EVENTS_MOST = 4096,
 	ARGS_MOST = NW_MAX_FIELDS,
-	NAME_MOST = 31 /* of an argument */
+	NAME_MOST = 31 /* of an argument's name */
 };
 
 struct arg {
 	char *name;
-	/* bytes of the string that an argument before it points at; 0: it is none of these */
+	/* size of an element and offset, if the argument holds bytes of a string behind its pointer; chunk_bits 0: it
+	 * does not */
 	uint32_t chunk_bits, chunk_offset;
-	enum nw_base_type base; /* DEFAULT: nothing but (fault) was seen */
+	enum nw_base_type base; /* DEFAULT: only (fault) was seen */
 	uint32_t array;
 };
 
@@ -48,7 +49,7 @@ static enum nw_base_type number_type(const char *text, size_t len)
 	return len > 2 && text[1] == 'x' ? NW_TYPE_HEX : NW_TYPE_UNSIGNED;
 }
 
-/* The type that has room for both. */
+/* Returns a type for the values of both. */
 static enum nw_base_type common_type(enum nw_base_type a, enum nw_base_type b)
 {
 	if (a == b || b == NW_TYPE_DEFAULT)
@@ -61,7 +62,7 @@ static enum nw_base_type common_type(enum nw_base_type a, enum nw_base_type b)
 							  : NW_TYPE_UNSIGNED;
 }
 
-/* "{1,2,3}": the type of its elements and how many there are; STRING if it is none. */
+/* Returns the type of the elements of "{1,2,3}" and their number; STRING if the text is no array. */
 static enum nw_base_type array_type(const char *text, size_t len, uint32_t *count)
 {
 	const char *end = text + len - 1, *at = text + 1;
@@ -177,7 +178,7 @@ static void type_of(const struct arg *arg, char out[16])
 	nw_type_text(&type, out);
 }
 
-/* Does a string follow of which this is the pointer, NAME=0x1234 NAME_str0={...}? */
+/* Is the argument a pointer followed by its string, NAME=0x1234 NAME_str0={...}? */
 static bool is_pointer(const struct event *event, size_t at)
 {
 	return at + 1 < event->args.count && !event->args.item[at].chunk_bits &&
@@ -189,7 +190,7 @@ static bool is_number(const struct arg *arg)
 	return arg->base == NW_TYPE_HEX || arg->base == NW_TYPE_UNSIGNED;
 }
 
-/* "NAME_str64" behind the pointer NAME has words, "NAME_chr0" bytes (plan/layout.c). */
+/* Recognises bytes of a string: "NAME_str64" behind the pointer NAME has words, "NAME_chr0" bytes (plan/layout.c). */
 static bool take_chunk(const struct arg *pointer, struct arg *arg)
 {
 	size_t len = strnlen(pointer->name, NW_STRING_NAME);
@@ -205,7 +206,7 @@ static bool take_chunk(const struct arg *pointer, struct arg *arg)
 	return true;
 }
 
-/* Which arguments are the bytes of strings: numbers behind a pointer, in order, from 0 on. */
+/* Finds the arguments that hold the bytes of strings: numbers behind a pointer, in order, from offset 0 on. */
 static void find_chunks(struct event *event)
 {
 	struct arg *pointer = NULL, *last = NULL;
@@ -223,7 +224,7 @@ static void find_chunks(struct event *event)
 	}
 }
 
-/* Up to a gap. A string begins bytewise where loads are lost as a whole. */
+/* Writes the chunks of a string up to a gap. A string begins with single bytes if failed loads are lost as a whole. */
 static void write_chunks(const struct event *event, size_t pointer, struct nw_buf *out)
 {
 	const struct arg *args = event->args.item;
@@ -271,7 +272,7 @@ static void write_source(const struct event *event, size_t number, struct nw_buf
 	nw_buf_printf(out, "source 0 %zu -1 %s %s 0 - 0 -\n", number, text, text);
 }
 
-/* perf prints GROUP:EVENT. */
+/* Writes an event of the plan. perf prints GROUP:EVENT. */
 static void write_event(struct event *event, size_t number, struct nw_buf *out)
 {
 	const char *colon = strrchr(event->name, ':');
@@ -313,7 +314,7 @@ static int make_plan(const struct lesson *lesson, const char *source,
 			      : nw_plan_load(text.data, text.len, selection, plan, NULL,
 					     NULL, NULL, err);
 	nw_buf_free(&text);
-	/* the kernel's other events, and tools, have names that ours cannot have */
+	/* Kernel events, and those of other tools, have names that the plan's text cannot have. */
 	for (size_t i = 0; ret == 0 && i < lesson->events.count; i++)
 		memcpy(plan->events.item[i]->name, lesson->events.item[i].name,
 		       sizeof(plan->events.item[i]->name));

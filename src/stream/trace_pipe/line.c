@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * One line of trace text. A thread's name may hold anything, also what looks like the rest of
- * a line, so the line is not read from the left: the kernel pads names to 16 characters, which
- * puts the dash behind it into column 16; where blanks were cut off, the last dash that is
- * followed by all the rest is taken.
+ * Parses one line of trace text. The name of a thread may contain anything, also text that looks like the rest of a
+ * line, so the line is not read from the left. The kernel pads names to 16 characters, so the dash behind the name is
+ * in column 16. If blanks were cut off, the last dash that is followed by a complete rest counts.
  */
 #include <string.h>
 
@@ -28,7 +27,7 @@ static inline const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* Digits at *at; false if there are none or too many. Moves on behind them. */
+/* Reads digits at *at and moves behind them. Returns false if there are none or too many. */
 static inline bool digits(const char **at, const char *end, unsigned int most,
 			  uint64_t *out)
 {
@@ -44,7 +43,7 @@ static inline bool digits(const char **at, const char *end, unsigned int most,
 
 /* ---- the pieces --------------------------------------------------------------------- */
 
-/* "(  123) " or "(-----) " of the option record-tgid; NULL: it is something else. */
+/* Reads "( 123) " or "(-----) " of the option record-tgid. Returns NULL if it is something else. */
 static const char *take_tgid(const char *at, const char *end, int32_t *tgid)
 {
 	uint64_t value;
@@ -62,8 +61,8 @@ static const char *take_tgid(const char *at, const char *end, int32_t *tgid)
 }
 
 /*
- * "1234.567890:" in seconds, with any number of decimals (tools print nine), or "1234:" in
- * the units of clocks that do not count nanoseconds.
+ * Reads a time: "1234.567890:" in seconds, with any number of decimals (tools print nine), or "1234:" in the units of
+ * clocks that do not count nanoseconds.
  */
 static inline const char *take_time(const char *at, const char *end,
 				    struct nw_text_line *out)
@@ -87,7 +86,7 @@ static inline const char *take_time(const char *at, const char *end,
 	return at + 1;
 }
 
-/* The flags, if irq-info is on, and the time behind them. */
+/* Reads the flags, if irq-info is on, and the time behind them. */
 static inline const char *take_flags_and_time(const char *at, const char *end,
 					      struct nw_text_line *out)
 {
@@ -101,7 +100,7 @@ static inline const char *take_flags_and_time(const char *at, const char *end,
 	return take_time(skip_blanks(at, end), end, out);
 }
 
-/* "EVENT: ARGUMENTS"; the name ends at the first colon that is followed by a blank. */
+/* Reads "EVENT: ARGUMENTS". The name ends at the first colon that is followed by a blank. */
 static inline bool take_event(const char *at, const char *end, struct nw_text_line *out)
 {
 	at = skip_blanks(at, end);
@@ -120,7 +119,7 @@ static inline bool take_event(const char *at, const char *end, struct nw_text_li
 	return true;
 }
 
-/* All that stands behind the name, if the dash there is the one behind the name. */
+/* Reads everything behind the dash, if it is the dash behind the name. */
 static inline bool take_rest(const char *dash, const char *end, struct nw_text_line *out)
 {
 	const char *at = dash + 1;
@@ -138,7 +137,7 @@ static inline bool take_rest(const char *dash, const char *end, struct nw_text_l
 		return false;
 	out->cpu = (uint32_t)value;
 	at = skip_blanks(at + 1, end);
-	/* some kernels of Android's have it behind the CPU */
+	/* Some Android kernels have it behind the CPU. */
 	if (at < end && *at == '(' && !(at = take_tgid(at, end, &out->tgid)))
 		return false;
 	at = take_flags_and_time(at, end, out);
@@ -152,7 +151,7 @@ static inline bool take_comm(const char *line, const char *dash, struct nw_text_
 	return out->comm_len > 0;
 }
 
-/* Where blanks were cut off or the name is longer: the last dash that fits. */
+/* Finds the last dash that fits, if blanks were cut off or the name is longer. */
 static bool search_event(const char *line, size_t len, struct nw_text_line *out)
 {
 	size_t at = len < COMM_MOST ? len : COMM_MOST;
@@ -172,7 +171,7 @@ static bool begins(const char *line, size_t len, const char *with)
 	return len >= most && memcmp(line, with, most) == 0;
 }
 
-/* "CPU:3 [LOST 17 EVENTS]", "[LOST EVENTS]"; trace-cmd has "[17 EVENTS DROPPED]". */
+/* Reads "CPU:3 [LOST 17 EVENTS]", "[LOST EVENTS]", or trace-cmd's "[17 EVENTS DROPPED]". */
 static bool take_loss(const char *line, size_t len, struct nw_text_line *out)
 {
 	const char *at = line + 4, *end = line + len;
@@ -195,7 +194,8 @@ static bool take_loss(const char *line, size_t len, struct nw_text_line *out)
 	return true;
 }
 
-/* "# entries-in-buffer/entries-written: 140080/250280   #P:4": the difference is gone. */
+/* Returns the number of overwritten events: the difference in "# entries-in-buffer/entries-written: 140080/250280
+ * #P:4". */
 static uint64_t overwritten(const char *line, size_t len)
 {
 	static const char mark[] = "entries-written:";
@@ -229,7 +229,7 @@ static void take_other(const char *line, size_t len, struct nw_text_line *out)
 
 void nw_text_line_parse(const char *line, size_t len, struct nw_text_line *out)
 {
-	if (len && line[len - 1] == '\r') /* it came by a terminal */
+	if (len && line[len - 1] == '\r') /* the text passed through a terminal */
 		len--;
 	bool padded = len > COMM_WIDTH && line[COMM_WIDTH] == '-' &&
 		      take_rest(line + COMM_WIDTH, line + len, out) &&
@@ -241,7 +241,7 @@ void nw_text_line_parse(const char *line, size_t len, struct nw_text_line *out)
 
 /* ---- arguments ---------------------------------------------------------------------- */
 
-/* Behind "(0x401136)" or "(0x401136 <- 0x401100)". */
+/* Skips "(0x401136)" or "(0x401136 <- 0x401100)". */
 const char *nw_text_args(const char *args, size_t len)
 {
 	const char *end = args + len, *close;
@@ -257,7 +257,7 @@ static inline bool is_word(char c)
 	return (unsigned char)((c | 0x20) - 'a') < 26 || is_digit(c) || c == '_';
 }
 
-/* Where the next "name=" begins at or behind `at`; end: nowhere. */
+/* Returns the begin of the next "name=" at or behind `at`; `end` if there is none. */
 static const char *next_name(const char *at, const char *end)
 {
 	const char *from = at, *equals;
@@ -283,7 +283,7 @@ static bool is_name_at(const char *at, const char *end)
 	return at > from && at < end && *at == '=' && !is_digit(*from);
 }
 
-/* The first quote behind which a name or the end comes; end if there is none. */
+/* Returns the end of the first quote that is followed by a name or the end; `end` if there is none. */
 static const char *end_of_string(const char *at, const char *end)
 {
 	const char *quote;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Births and deaths of threads, and new programs in them, as the lines of kernel events that a script has asked for tell them. */
+/* Births, deaths and execs of threads, from lines of kernel events for which a script has asked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ bool nw_text_task_kind(const struct nw_text_line *parsed, enum nw_text_task *kin
 	return false;
 }
 
-/* The last " NAME=": a thread may be called like one. NULL: there is none. */
+/* Returns the text behind the last " NAME=", because a thread's name may contain one, too. NULL: there is none. */
 static const char *last_field(const char *args, size_t len, const char *name)
 {
 	const char *found = NULL, *at = args;
@@ -52,7 +52,7 @@ static const char *last_field(const char *args, size_t len, const char *name)
 	return found;
 }
 
-/* "pid=1234 comm=app clone_flags=3d0f00 oom_score_adj=0" */
+/* Parses "pid=1234 comm=app clone_flags=3d0f00 oom_score_adj=0". */
 static bool read_birth(const char *args, size_t len, struct nw_text_birth *out)
 {
 	static const char comm[] = " comm=";
@@ -76,7 +76,7 @@ static bool read_birth(const char *args, size_t len, struct nw_text_birth *out)
 	return true;
 }
 
-/* "filename=/bin/app pid=1234 old_pid=1235" */
+/* Parses "filename=/bin/app pid=1234 old_pid=1235". */
 static bool read_exec(const char *args, size_t len, int32_t *old_tid)
 {
 	const char *number = last_field(args, len, " old_pid=");

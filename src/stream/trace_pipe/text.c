@@ -2,15 +2,15 @@
 /*
  * The text reader.
  *
- *	buffer	 large blocks of text; a line is never copied, its place in the whole text is
- *		 kept instead, and what lines in the window still need is moved along
- *	window	 lines that have been taken apart, by time; the oldest is handed out when it
- *		 is full. Text is in order but for what came to a CPU while trace_pipe looked
- *		 at another one, so a line rarely has to move
- *	strings	 may have newlines, as SQL has: a line that is no line of a trace belongs to a string
- *		 of the line before it, if that has a quote
- *	losses	 trace_pipe tells them just before the next line of their CPU; in the window they stand
- *		 where they began
+ *   buffer   holds large blocks of text. A line is not copied: its position in the whole text is
+ *            kept instead, and text that lines in the window still need moves along
+ *   window   holds parsed lines, by time; the oldest is handed out when the window is full. Text
+ *            is in order, except for events of a CPU that came while trace_pipe looked at
+ *            another CPU, so a line rarely has to move
+ *   strings  may contain newlines, as SQL does: a line that is no trace line belongs to a string
+ *            of the line before it, if that line has a quote
+ *   losses   trace_pipe reports a loss just before the next line of its CPU; in the window the
+ *            loss is at its begin
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 enum {
 	LEAST_ROOM = 1 << 16,
 	BLOCK = 1 << 20,
-	LINE_MOST = 1 << 20, /* longer lines are given up */
+	LINE_MOST = 1 << 20, /* longer lines are dropped */
 	CPUS_MOST = 1 << 16,
 };
 
@@ -35,18 +35,18 @@ enum line_kind {
 struct line {
 	uint64_t time;
 	union {
-		uint64_t at;	/* where it begins in the whole text */
+		uint64_t at;	/* its begin in the whole text */
 		uint64_t until; /* LOSS */
 	};
 	union {
 		struct {
-			uint32_t len, args; /* args: behind `at` */
+			uint32_t len, args; /* args: offset from `at` */
 		};
 		uint64_t lost; /* LOSS */
 	};
-	uint32_t cpu, event; /* event: of the plan; TASK: which (enum nw_text_task) */
+	uint32_t cpu, event; /* event: index in the plan; TASK: enum nw_text_task */
 	int32_t tid, tgid;
-	uint16_t comm, comm_len; /* comm: behind `at` */
+	uint16_t comm, comm_len; /* comm: offset from `at` */
 	uint8_t kind;
 	bool lost_is_least; /* LOSS */
 };
@@ -54,41 +54,43 @@ struct line {
 struct cpu {
 	uint64_t last; /* time of its last line */
 	uint64_t lost;
-	bool losing; /* a loss was told, the line behind it has not come */
+	bool losing; /* a loss was reported, and the line behind it has not come */
 	bool lost_is_least;
 };
 
 struct nw_text {
-	char *buffer; /* NULL: from memory */
+	char *buffer; /* NULL: the text is in memory */
 	const char *bytes;
-	size_t room, len, next; /* next: the first line that has not been taken */
-	uint64_t base;		/* where bytes begin in the whole text */
+	size_t room, len, next; /* next: begin of the first line that was not taken */
+	uint64_t base;		/* position of `bytes` in the whole text */
 
 	struct line window[NW_TEXT_WINDOW];
-	uint64_t first, end; /* of the lines in it, as if it had no end */
-	uint64_t newest;     /* the line taken last, if it is still there */
-	uint64_t tail;	     /* where that line begins in the text, */
-	bool has_tail;	     /* if there was one that more may belong to */
-	uint64_t quotes_to;  /* the text from tail to here has been searched for quotes: */
-	bool has_quote, open_quote; /* there was one; one is open */
+	/* The lines in the window are number first % NW_TEXT_WINDOW up to `end` */
+	uint64_t first, end;
+	uint64_t newest; /* number of the line taken last, if it is still in the window */
+	uint64_t tail;	 /* position of the last line that may have a string */
+	bool has_tail;	 /* there is such a line */
+	uint64_t quotes_to; /* end of the text behind `tail` that was searched for quotes */
+	/* The searched text has a quote; the last one is open */
+	bool has_quote, open_quote;
 	bool flush, finished;
 
 	const struct nw_plan *plan;
 	struct nw_text_event *events;
-	struct nw_index names; /* of the plan's events, */
-	nw_vec_u32 numbers;    /* and which these are */
+	struct nw_index names; /* names of the plan's events */
+	nw_vec_u32 numbers;    /* their indexes, by number of the name */
 	struct nw_text_tasks tasks;
 	struct nw_buf header, values;
 	bool header_ends;
 	NW_VEC(struct cpu) cpus;
-	size_t losing;	 /* CPUs that are */
-	size_t told;	 /* at the end: no CPU below is losing */
-	uint64_t began;	 /* time of the first line; 0: none came */
+	size_t losing;	 /* number of CPUs whose `losing` is set */
+	size_t told;	 /* at the end: CPUs below this number are done */
+	uint64_t began;	 /* time of the first line; 0: none has come */
 	uint64_t handed; /* latest time handed out */
-	uint64_t over;	 /* the script's mark; UINT64_MAX: it has not come */
+	uint64_t over;	 /* time of the script's last mark; UINT64_MAX: it has not come */
 	struct nw_text_stats stats;
-	uint64_t told_lost; /* events, as our script has counted them; */
-	uint64_t uncounted; /* losses of which their lines do not say how large */
+	uint64_t told_lost; /* lost events as counted by our script */
+	uint64_t uncounted; /* losses whose size is unknown */
 };
 
 /* ---- life --------------------------------------------------------------------------- */
@@ -143,7 +145,8 @@ int nw_text_use(struct nw_text *text, const struct nw_armed *armed, bool values,
 		if (number < 0)
 			return -ENOMEM;
 		if ((size_t)number < text->numbers.count)
-			continue; /* of two events of one name, the first has the lines */
+			/* If two events have the same name, the lines belong to the first */
+			continue;
 		uint32_t *slot = nw_vec_add(&text->numbers);
 		if (!slot)
 			return -ENOMEM;
@@ -157,7 +160,8 @@ uint64_t nw_text_over(const struct nw_text *text)
 	return text->over;
 }
 
-/* What our script counted in all (told) includes what single lines do not count; each of these lost one event at least. */
+/* Returns the statistics. Our script counts all lost events (told), including losses without a number in the text,
+ * each of which has lost at least one event. */
 struct nw_text_stats nw_text_stats(const struct nw_text *text)
 {
 	struct nw_text_stats stats = text->stats;
@@ -175,7 +179,7 @@ const struct nw_buf *nw_text_header(const struct nw_text *text)
 
 /* ---- the buffer --------------------------------------------------------------------- */
 
-/* The first byte that anything still needs. */
+/* Returns the position of the first byte that is still needed. */
 static uint64_t needed_from(const struct nw_text *text)
 {
 	uint64_t from = text->base + text->next;
@@ -228,7 +232,7 @@ void nw_text_finish(struct nw_text *text)
 	text->flush = text->finished = true;
 }
 
-/* The next line, without its newline; false: it is not all there. */
+/* Takes the next line, without its newline. Returns false if the line is incomplete. */
 static bool next_line(struct nw_text *text, const char **line, size_t *len)
 {
 	size_t left = text->len - text->next;
@@ -293,7 +297,7 @@ static void push_loss(struct nw_text *text, struct cpu *cpu, uint64_t until)
 	cpu->lost_is_least = false;
 }
 
-/* The time of a line: it ends a loss of its CPU. */
+/* Notes the time of a line, which ends a loss of its CPU. */
 static void pass_time(struct nw_text *text, const struct nw_text_line *parsed)
 {
 	struct cpu *cpu = cpu_of(text, parsed->cpu);
@@ -314,7 +318,7 @@ static bool is_text(const char *text, size_t len, const char *wanted)
 	return strlen(wanted) == len && memcmp(text, wanted, len) == 0;
 }
 
-/* A line that somebody has written into trace_marker. */
+/* Was the line written to trace_marker? */
 static bool is_mark(const struct nw_text_line *parsed)
 {
 	return is_text(parsed->event, parsed->event_len, "tracing_mark_write");
@@ -345,18 +349,19 @@ static void take_event(struct nw_text *text, const char *at,
 	if (is_mark(parsed) && text->header_ends &&
 	    is_text(parsed->args, parsed->args_len, "nopwatch stop"))
 		text->over = nw_min64(text->over, parsed->time);
-	/* births and deaths of threads count only where our script has asked for them */
+	/* Births and deaths of threads count only if our script has asked for them. */
 	if (known < 0 && text->header_ends && nw_text_task_kind(parsed, &task)) {
 		line.kind = LINE_TASK;
 		line.event = task;
-	} else if (known < 0 && !is_mark(parsed)) { /* our script's heartbeat */
+	} else if (known < 0 &&
+		   !is_mark(parsed)) { /* marks are the heartbeat of our script */
 		text->stats.other++;
 	}
 	if (known >= 0 || line.kind == LINE_TASK)
 		push(text, &line);
 }
 
-/* At the end: a loss behind which nothing came. */
+/* At the end of the text, hands out losses with no line behind them. */
 static bool take_last_loss(struct nw_text *text)
 {
 	if (!text->losing || !text->finished)
@@ -373,8 +378,8 @@ static bool take_last_loss(struct nw_text *text)
 
 /* ---- lines that are no events ------------------------------------------------------- */
 
-/* Does the line belong to a string of the line before it? A line that looks like a comment does only if
- * that string is still open. */
+/* Does the line belong to a string of the line before it? A line that looks like a comment does only if that string
+ * is still open. */
 static bool belongs_to_string(struct nw_text *text, const char *line, size_t len,
 			      bool comment)
 {
@@ -382,8 +387,8 @@ static bool belongs_to_string(struct nw_text *text, const char *line, size_t len
 
 	if (!text->has_tail || end - text->tail >= LINE_MOST)
 		return false;
-	/* count the quotes from the beginning of the event's line up to here; each byte is searched once, however
-	 * many lines the string has */
+	/* Counts the quotes from the begin of the event's line up to here. Each byte is searched once, however many
+	 * lines the string has. */
 	const char *at = text->bytes + (text->quotes_to - text->base);
 	while (at < line && (at = memchr(at, '"', (size_t)(line - at)))) {
 		text->has_quote = true;
@@ -399,7 +404,7 @@ static bool belongs_to_string(struct nw_text *text, const char *line, size_t len
 	return true;
 }
 
-/* "17.000042" in seconds. */
+/* Converts "17.000042" in seconds. */
 static uint64_t header_time(const char *text, size_t len)
 {
 	struct nw_text_line line;
@@ -412,7 +417,7 @@ static uint64_t header_time(const char *text, size_t len)
 	return line.kind == NW_TEXT_EVENT ? line.time : 0;
 }
 
-/* A line of our script's: of the header, which "end" ends, or behind it. */
+/* Takes a line of our script: of the header, which "end" ends, or behind it. */
 static void take_header(struct nw_text *text, const struct nw_text_line *parsed)
 {
 	const char *blank = memchr(parsed->args, ' ', parsed->args_len);
@@ -484,7 +489,7 @@ enum nw_text_kind nw_text_begin(struct nw_text *text)
 			return NW_TEXT_BAD;
 		nw_text_line_parse(line, len, &parsed);
 		if (parsed.kind == NW_TEXT_EVENT || parsed.kind == NW_TEXT_LOSS) {
-			text->next = at; /* it is to be read again */
+			text->next = at; /* the line will be read again */
 			text->stats = before;
 			return NW_TEXT_EVENT;
 		}
@@ -494,7 +499,7 @@ enum nw_text_kind nw_text_begin(struct nw_text *text)
 
 /* ---- handing out -------------------------------------------------------------------- */
 
-/* Fill a record from the oldest line in the window; false: it is none of ours. */
+/* Fills a record from the oldest line in the window. Returns false if the event is not in the plan. */
 static bool pop(struct nw_text *text, struct nw_record *out, struct nw_text_who *who)
 {
 	const struct line *line = &text->window[text->first++ % NW_TEXT_WINDOW];
@@ -531,7 +536,7 @@ static bool pop(struct nw_text *text, struct nw_record *out, struct nw_text_who 
 	return false;
 }
 
-/* Take the next line of the text into the window; false: there is none. */
+/* Takes the next line of the text into the window. Returns false if there is none. */
 static bool take_line(struct nw_text *text)
 {
 	struct nw_text_line parsed;
@@ -553,7 +558,7 @@ int nw_text_next(struct nw_text *text, struct nw_record *out, struct nw_text_who
 	if (!text->plan)
 		return 0;
 	for (;;) {
-		/* a line may bring a loss with it, so there must be room for two */
+		/* A line may bring a loss with it, so there must be room for two. */
 		bool full = text->end - text->first + 2 > NW_TEXT_WINDOW;
 		if (!full && (take_line(text) || take_last_loss(text)))
 			continue;
