@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calling conventions. Those of C are rows of find/arch/table.c: integers in registers, then on the
- * stack; floating-point values in registers of their own, which the kernel does not keep for us,
- * except where an ABI is without them (the flags of the ELF header tell).
+ * Calling conventions. Those of C are rows of find/arch/table.c: integers are in registers, then on the stack;
+ * floating-point values are in registers of their own, which the kernel does not keep for us, except in ABIs without
+ * such registers (the flags of the ELF header tell).
  *
- * Go has one of its own (its internal ABI, src/cmd/compile/abi-internal.md of Go): since 1.17 in
- * registers, before that, and in assembly (SYMBOL.abi0), all on the stack.
+ * Go has its own conventions (its internal ABI, src/cmd/compile/abi-internal.md of Go): since 1.17 arguments are in
+ * registers; before that, and in assembly (SYMBOL.abi0), all are on the stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 #include "find/arch/arch.h"
 
 struct convention {
-	const char *registers,
-		*stack;	     /* operands, as a note would write them; "" or NULL: none */
-	const char *problem; /* why nothing is known */
-	const char *floats;  /* why a floating-point value cannot be had; NULL: it can */
-	bool floats_take;    /* such an argument leaves an integer's place unused */
+	/* Operands, in the syntax of notes; "" or NULL: none */
+	const char *registers, *stack;
+	const char *problem; /* why arguments are unknown */
+	const char *floats; /* why a floating-point value cannot be fetched; NULL: it can */
+	bool floats_take;   /* such an argument leaves the place of an integer unused */
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -56,7 +56,7 @@ static struct convention go_convention(const struct nw_image *image, const char 
 
 static bool is_go(const struct nw_image *image, const char *name)
 {
-	/* a symbol of Go's has its package before it; the suffixes of gcc's and clang's are no package */
+	/* A Go symbol begins with its package. The suffixes of gcc and clang are no packages. */
 	static const char *const suffixes[] = {".constprop.", ".isra.",	    ".part.",
 					       ".cold",	      ".lto_priv.", ".llvm."};
 
@@ -145,8 +145,8 @@ static int add_problem(nw_operands *out, const char *problem)
 	return 0;
 }
 
-/* Give each argument the next of the places for integers (all); floating-point ones are passed
- * elsewhere and take none of them, or leave theirs unused (floats_take). */
+/* Gives each argument the next place for integers in `all`. Floating-point arguments are passed elsewhere: they take
+ * no such place, or leave one unused (floats_take). */
 static int deal(const struct convention *c, const nw_operands *all, size_t count,
 		const nw_named_args *types, nw_operands *out)
 {
@@ -188,7 +188,7 @@ int nw_call_operands(const struct nw_image *image, const char *name, bool is_ret
 	if (!count)
 		count = all.count < 6 ? all.count : 6;
 	size_t most = c.problem ? named : all.count;
-	/* a floating-point argument takes no integer register, so one more argument has one */
+	/* A floating-point argument takes no integer register, so another argument gets it. */
 	for (size_t i = 0; c.floats && !c.floats_take && i < named; i++)
 		most += is_float(types, i);
 	if (named > count)

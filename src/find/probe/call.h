@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of a call or a return, by the calling convention of its code. */
+/* The arguments of a call or a return, according to the calling convention of the code. */
 #ifndef NOPWATCH_FIND_PROBE_CALL_H
 #define NOPWATCH_FIND_PROBE_CALL_H
 
 #include "nopwatch/probe.h"
 
 /*
- * Make the operands of a point at which a function is entered or left. name: the function's. named:
- * how many of them the user named, 0: as many as are in registers. types: what the user said of
- * them; those that are passed elsewhere because of their type get a problem. Returns -ENOMEM at
- * worst.
+ * Makes the operands of a point at which a function is entered or left. name: the function. named: how many arguments
+ * the user named; 0: as many as are in registers. types: the types that the user gave; an argument that is passed
+ * elsewhere because of its type gets a problem. Returns -ENOMEM on failure.
  */
 int nw_call_operands(const struct nw_image *image, const char *name, bool is_return,
 		     size_t named, const nw_named_args *types, nw_operands *out);
 
-/* A usage error if the user wants a floating-point value that cannot be had. */
+/* Returns a usage error if the user wants a floating-point value that cannot be fetched. */
 int nw_call_refuse_floats(const struct nw_image *image, const char *name, bool is_return,
 			  const nw_named_args *types, struct nw_error *err);
 
-/* The register that points to the goroutine at the entry and at the exits of a function of Go's, as the
- * kernel spells it; "": none does; NULL: it is not Go's (by its name: such a file may hold C's, too). */
+/* Returns the register that points to the goroutine at the entry and the exits of a Go function, as the kernel spells
+ * it; "": there is none; NULL: it is no Go function (by its name: a Go program may contain C code, too). */
 const char *nw_call_goroutine(const struct nw_image *image, const char *name);
 
 #endif

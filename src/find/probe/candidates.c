@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which files a spec speaks of: the one it names, those that -p's processes map, -x FILE, or
- * what CMD will load. With -p a path is first looked up among the mapped files, so that a path
- * inside a container means the container's file.
+ * Finds the files of a spec: the file that it names, the files that the processes of -p map, -x FILE, or the files
+ * that CMD will load. With -p a path is first searched among the mapped files, so that a path inside a container
+ * means the container's file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "select.h"
 
-/* Take over an image, or free it if the same file is there already. NULL: out of memory. */
+/* Adds an image to the selection, or frees it and returns the selection's image of the same file. NULL: no memory. */
 static struct nw_image *adopt(struct nw_selection *selection, struct nw_image *image)
 {
 	struct nw_image *known = nw_images_find(&selection->images, image->dev, image->ino);
@@ -45,7 +45,7 @@ static int add_candidate(struct nw_selection *selection, struct nw_image *image,
 	return 0;
 }
 
-/* Hand every image over and forget the list. */
+/* Adds all images of the list and frees it. */
 static int add_all(struct nw_selection *selection, nw_images *images, nw_images *out,
 		   struct nw_error *err)
 {
@@ -61,7 +61,7 @@ static int add_all(struct nw_selection *selection, nw_images *images, nw_images 
 	return ret;
 }
 
-/* A file that another spec has named, too, is not read again. */
+/* Adds a file. A file that another spec names, too, is not read again. */
 static int add_file(struct nw_selection *selection, const char *path, bool force,
 		    nw_images *out, struct nw_error *err)
 {
@@ -76,7 +76,7 @@ static int add_file(struct nw_selection *selection, const char *path, bool force
 
 /* ---- files of processes ------------------------------------------------------------- */
 
-/* Does the path of a mapped file match what the spec says: whole path, or (lib)name(.so.N)? */
+/* Does the path of a mapped file match the spec's file: its whole path, or (lib)NAME(.so.N)? */
 static bool matches_path(const char *wanted, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -94,10 +94,7 @@ static bool matches_path(const char *wanted, const char *path)
 		(strstr(wanted, ".so") && base[len] == '.'));
 }
 
-/*
- * The path by which the process itself knows the file: the map_files and /proc/PID/root forms
- * are ours.
- */
+/* Does the path as the process sees it match? image->path may be below map_files or /proc/PID/root. */
 static bool mapped_as(pid_t pid, const struct nw_image *image, const char *wanted)
 {
 	nw_cleanup(nw_free_ptr) char *root = nw_text("/proc/%d/root", (int)pid);
@@ -128,7 +125,7 @@ static int add_mapped(const struct nw_spec *spec, const struct nw_scope *scope, 
 
 /* ---- files by name ------------------------------------------------------------------ */
 
-/* All files that a glob in the path finds; those that are not ELF are passed over. */
+/* Adds all files that a glob in the path matches, without those that are no ELF files. */
 static int add_globbed(const char *pattern, bool force, struct nw_selection *selection,
 		       nw_images *out, struct nw_error *err)
 {
@@ -150,7 +147,7 @@ static int add_globbed(const char *pattern, bool force, struct nw_selection *sel
 	return ret;
 }
 
-/* usdt:*:PROVIDER:NAME: all files that running processes map. */
+/* Adds all files that running processes map: usdt:*:PROVIDER:NAME. */
 static int add_running(const struct nw_scope *scope, struct nw_selection *selection,
 		       nw_images *out, struct nw_error *err)
 {
@@ -185,7 +182,7 @@ static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 
 	if (scope->file) {
 		struct nw_spec named = {.path = (char *)(uintptr_t)scope->file};
-		/* a file that is here comes before a program of that name in $PATH */
+		/* A file of that name comes before a program of that name in $PATH. */
 		if (stat(scope->file, &st) == 0)
 			return add_file(selection, scope->file, scope->force, out, err);
 		return add_named(&named, scope, selection, out, err);

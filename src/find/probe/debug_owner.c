@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A file of debug information holds no code, so no probe: which file does it belong to? */
+/* Finds the file that a file of debug information belongs to. A debug file contains no code, so it cannot be probed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static const char debug_root[] = "/usr/lib/debug/";
 
-/* Takes the path over if there is a file with that build-id and code. */
+/* Moves the path to *owner if its file has that build-id and code; else frees it. */
 static bool take(const struct nw_image *debug, char *path, char **owner)
 {
 	struct nw_image *image = NULL;
@@ -24,8 +24,9 @@ static bool take(const struct nw_image *debug, char *path, char **owner)
 	return right;
 }
 
-/* Where packages put debug files (gdb's manual, "Debugging Information in Separate Files"): /usr/lib/debug/PATH.debug,
- * DIRECTORY/.debug/NAME, and beside the file itself; /usr/lib/debug/.build-id/xx/yyyy leads to the file on Fedora. */
+/* Looks in the places of debug files (gdb's manual, "Debugging Information in Separate Files"): for
+ * /usr/lib/debug/PATH.debug, DIRECTORY/.debug/NAME, and a debug file next to the file itself. On Fedora,
+ * /usr/lib/debug/.build-id/xx/yyyy links to the file. */
 static bool find_by_path(const struct nw_image *debug, char **owner)
 {
 	const char *path = debug->path, *id = debug->build_id;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The frames in which the sites of USDT probes are hit. */
+/* The frames in which sites of USDT probes are hit. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "nopwatch/probe.h"
 
-/* All at once, since the image's tables are read for it. */
+/* Finds the frames of several points at once, because that needs the image's tables. */
 static int find_frames(const struct nw_image *image, struct nw_point **points, size_t count,
 		       struct nw_error *err)
 {

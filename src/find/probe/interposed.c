@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which of a process's files does a call of an exported function reach? The dynamic linker takes the
- * first definition in its search order: the program, what is preloaded, then the libraries in the order
- * in which they are needed (ld.so(8), gABI "Shared Object Dependencies").
+ * Finds the file that calls of an exported function reach. The dynamic linker takes the first definition in its
+ * search order: the program, then preloaded libraries, then the libraries in the order in which they are needed
+ * (ld.so(8), gABI "Shared Object Dependencies").
  */
 #include <errno.h>
 #include <gelf.h>
@@ -39,7 +39,7 @@ static bool table_exports(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 	return false;
 }
 
-/* Do others' calls of that name reach this file, if it comes first? */
+/* Does the file export the name, so that calls from other files reach it if it comes first? */
 static bool exports(const struct nw_image *image, const char *name)
 {
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
@@ -64,7 +64,7 @@ static bool is_same(const struct nw_image *a, const struct nw_image *b)
 
 /* ---- the search order --------------------------------------------------------------- */
 
-/* The search order, as far as the files are loaded; no file twice. */
+/* The search order, limited to loaded files, without duplicates. */
 typedef NW_VEC(const struct nw_image *) search_order;
 
 static int add_once(search_order *order, const struct nw_image *image)
@@ -79,8 +79,8 @@ static int add_once(search_order *order, const struct nw_image *image)
 	return 0;
 }
 
-/* Is the file called so in LD_PRELOAD or /etc/ld.so.preload, by path or by its last part? What the linker
- * puts in for $LIB and the like stands before the last part. */
+/* Does LD_PRELOAD or /etc/ld.so.preload name the file, by its path or the last part of it? $LIB and the like, which
+ * the linker replaces, only occur in front of the last part. */
 static bool is_called(const struct nw_image *image, const char *word, size_t len)
 {
 	const char *slash = strrchr(image->path, '/');
@@ -92,7 +92,7 @@ static bool is_called(const struct nw_image *image, const char *word, size_t len
 	       strncmp(base, word + head, len - head) == 0;
 }
 
-/* The order within the list counts. */
+/* Adds preloaded files, in the order of the list. */
 static int add_preloaded(search_order *order, const nw_images *all, const char *preloads)
 {
 	int ret = 0;
@@ -124,7 +124,7 @@ static int build_order(const nw_images *all, const nw_images *needed, uint64_t e
 	return ret;
 }
 
-/* What stands before `image` in the search order and exports the name; NULL: nothing. */
+/* Returns the first file before `image` in the search order that exports the name; NULL: none. */
 static const struct nw_image *first_of(const search_order *order,
 				       const struct nw_image *image, const char *name)
 {
@@ -137,7 +137,7 @@ static const struct nw_image *first_of(const search_order *order,
 	return NULL;
 }
 
-/* The program, if the process has not loaded the library, and the program has such a function linked in. */
+/* Returns the program if the process has not loaded the library, but the program contains such a function. */
 static const struct nw_image *linked_into(const nw_images *all, uint64_t exe,
 					  const struct nw_image *image, const char *name)
 {

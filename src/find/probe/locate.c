@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The file that a bare name means: a program in $PATH, or a library where the dynamic linker
- * would look (LD_LIBRARY_PATH, /etc/ld.so.conf and what it includes, the built-in places).
+ * Finds the file of a bare name: a program in $PATH, or a library in the directories of the dynamic linker
+ * (LD_LIBRARY_PATH, /etc/ld.so.conf and the files that it includes, the built-in directories).
  */
 #include <ctype.h>
 #include <elf.h>
@@ -20,7 +20,7 @@
 #include "nopwatch/probe.h"
 #include "select.h"
 
-/* The parts of "a:b:c", empty ones left out. */
+/* Adds the parts of "a:b:c", without empty ones. */
 static int add_path_list(nw_strings *list, const char *text)
 {
 	int ret = 0;
@@ -94,7 +94,7 @@ static bool is_file(const char *path, int access_mode)
 	       access(path, access_mode) == 0;
 }
 
-/* A library, and not a linker script such as /usr/lib/libc.so. */
+/* Is it an ELF file, and not a linker script such as /usr/lib/libc.so? */
 static bool is_elf(const char *path)
 {
 	char magic[SELFMAG] = "";
@@ -108,7 +108,7 @@ static bool is_elf(const char *path)
 	return elf;
 }
 
-/* The first file that matches dir/pattern. *out stays NULL if there is none. */
+/* Finds the first file that matches dir/pattern. *out stays NULL if there is none. */
 static int first_match(const char *dir, const char *pattern, bool elf, char **out)
 {
 	nw_cleanup(nw_free_ptr) char *whole = nw_text("%s/%s", dir, pattern);
@@ -145,8 +145,8 @@ int nw_find_program(const char *name, char **out)
 	return ret;
 }
 
-/* `libfoo.so.1`, `libfoo.so`, `libfoo`, `foo`, in one of dirs; elf: what else is so called (a
- * linker script) does not count. */
+/* Looks for `libfoo.so.1`, `libfoo.so`, `libfoo` and `foo` in the directories. elf: skip files that are no ELF files,
+ * such as linker scripts. */
 static int search_library(const nw_strings *dirs, const char *name, bool elf, char **out)
 {
 	static const char *const forms[] = {"%s",	    "%s.[0-9]*", "%s.so",
@@ -203,7 +203,7 @@ int nw_locate(const char *name, char **out, struct nw_error *err)
 
 /* ---- the interpreter of a script ---------------------------------------------------- */
 
-/* What env(1) runs: the first word that is neither an option nor an assignment. */
+/* Returns the program that env(1) runs: the first word that is neither an option nor an assignment. */
 static char *env_program(char *text)
 {
 	for (;;) {
@@ -242,7 +242,7 @@ int nw_locate_interpreter(const char *path, char **out, struct nw_error *err)
 
 struct dynamic {
 	nw_strings needed;
-	nw_strings run_path; /* DT_RUNPATH and DT_RPATH, $ORIGIN replaced */
+	nw_strings run_path; /* DT_RUNPATH and DT_RPATH, with $ORIGIN replaced */
 };
 
 static int add_run_path(struct dynamic *dynamic, const char *text, const char *path)
@@ -313,7 +313,7 @@ static int read_dynamic(const struct nw_image *image, struct dynamic *out)
 	return ret;
 }
 
-/* Open dir/name if it is a library for the same machine that we do not have yet. */
+/* Opens dir/name and adds it if it is a library for the same machine and not in the list yet. */
 static bool add_library(const char *dir, const char *name, const struct nw_image *user,
 			bool force, nw_images *out)
 {
@@ -371,7 +371,7 @@ int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_err
 	}
 	*slot = image;
 	ret = library_dirs(&dirs);
-	for (size_t i = 0; ret == 0 && i < out->count; i++) /* out grows meanwhile */
+	for (size_t i = 0; ret == 0 && i < out->count; i++) /* `out` grows meanwhile */
 		ret = add_needed(out->item[i], &dirs, force, out);
 	nw_strings_free(&dirs);
 	return ret < 0 ? nw_fail(err, -ret, "cannot find the libraries of '%s': %s", path,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a spec names in one image: USDT sites by pattern. */
+/* Matches a spec with the USDT sites of one image. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ struct nw_probe *nw_probe_add(struct nw_selection *selection, struct nw_image *i
 	return probe->provider && probe->name ? probe : NULL;
 }
 
-/* Names and types that the user gave; more than one spec may give them, the last wins. */
+/* Applies the names and types of the spec. If several specs give them, the last one counts. */
 int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 		       struct nw_error *err)
 {
@@ -62,7 +62,7 @@ int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 	return 0;
 }
 
-/* Give a point the operands of this text, and its probe as many arguments. */
+/* Parses the operands of a point, and gives its probe as many arguments. */
 static int add_operands(struct nw_image *image, const char *args, struct nw_probe *probe,
 			struct nw_point *point, struct nw_error *err)
 {
@@ -92,7 +92,7 @@ bool nw_spec_matches_provider(const struct nw_spec *spec, const char *provider)
 	       nw_glob_match(spec->provider, provider + 4);
 }
 
-/* The probe's point at an offset; added, if it is new. NULL: out of memory. */
+/* Returns the probe's point at an offset, added if it is new. NULL: no memory. */
 static struct nw_point *point_at(struct nw_probe *probe, uint64_t offset)
 {
 	nw_vec_each (&probe->points, point)
@@ -122,13 +122,13 @@ static int add_site(const struct nw_spec *spec, const struct nw_scope *scope,
 	return add_operands(image, site->args, probe, point, err);
 }
 
-/* Warnings about one file: the first few notes in full, the others as a number. */
+/* Warnings about one file: the first ones as text, and the number of all others. */
 struct warnings {
 	nw_strings *list;
 	size_t seen, more;
 };
 
-/* Add a warning, unless it is there already, from another spec. Takes text over. */
+/* Adds a warning, unless another spec has added it. Frees the text. */
 static int warn(struct warnings *warnings, char *text)
 {
 	enum {
@@ -146,7 +146,7 @@ static int warn(struct warnings *warnings, char *text)
 	return ret;
 }
 
-/* Notes that match but were left out, and semaphores that cannot work: tell the user. */
+/* Warns about matching notes that were skipped, and about semaphores that cannot work. */
 static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 		     struct nw_selection *selection)
 {
@@ -177,7 +177,7 @@ static int warn_usdt(const struct nw_spec *spec, const struct nw_image *image,
 	return ret;
 }
 
-/* What the spec leaves open, a description may know. */
+/* Adds names and types that a description knows and the spec does not give. */
 static void apply_types(const struct nw_types *types, struct nw_probe *probe)
 {
 	const struct nw_described *known = types ? nw_types_of(types, probe->image->path,

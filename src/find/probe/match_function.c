@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions that a spec names in one image: by symbol or by file offset; their entry, and where
- * they return. A return probe replaces the return address on the stack. An exception that passes
- * through, or Go, whose stacks move, stumbles over that and ends the program; such functions are
- * measured by their return instructions instead.
+ * Matches a spec with the functions of one image, by symbol or by file offset, and finds their entries and returns. A
+ * kernel return probe replaces the return address on the stack. An exception that passes through the function, and
+ * Go's moving stacks, then end the program; the returns of such functions are probed at their return instructions
+ * instead.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "nopwatch/probe.h"
 #include "select.h"
 
-/* What is being matched. */
+/* The arguments of matching. */
 struct matching {
 	const struct nw_spec *spec;
 	const struct nw_scope *scope;
@@ -27,11 +27,13 @@ struct matching {
 
 /* One function, or a place given by its offset. */
 struct found {
-	char *name;		 /* as its probe is called */
-	struct nw_symbol symbol; /* without a name: there is none */
-	uint64_t vaddr, offset;	 /* of the place, in a function perhaps */
-	nw_exits exits;		 /* what returns are measured by; none: a return probe */
-	char *hazard;		 /* of the return probe */
+	char *name;		 /* the name of its probe */
+	struct nw_symbol symbol; /* without a name: there is no symbol */
+	uint64_t vaddr, offset;	 /* of the place, which may be inside a function */
+	nw_exits
+		/* Its exits, if returns are probed at instructions; none: a return probe is used */
+		exits;
+	char *hazard; /* the harm that the return probe would do */
 };
 
 /* ---- the place ---------------------------------------------------------------------- */
@@ -67,7 +69,7 @@ static int function_fail(const struct matching *m, int ret)
 	}
 }
 
-/* In code of this kind (Thumb) the kernel places a breakpoint without an error, and never reports a hit. */
+/* Refuses code in which the kernel accepts a breakpoint without an error, but never reports a hit (Thumb). */
 static int refuse_barred(const struct matching *m, const struct found *f)
 {
 	struct nw_symbol around = f->symbol;
@@ -79,12 +81,12 @@ static int refuse_barred(const struct matching *m, const struct found *f)
 			     : 0;
 }
 
-/* Where the spec points in the image: linked address and file offset. */
+/* Finds the linked address and the file offset of the spec in the image. */
 static int find_place(const struct matching *m, struct found *f)
 {
 	const struct nw_spec *spec = m->spec;
 
-	if (!f->symbol.name) { /* a file offset */
+	if (!f->symbol.name) { /* the spec has a file offset */
 		f->offset = spec->offset;
 		if (!nw_image_vaddr(m->image, spec->offset, &f->vaddr) || !f->vaddr)
 			return nw_fail(m->err, EINVAL,
@@ -93,8 +95,8 @@ static int find_place(const struct matching *m, struct found *f)
 				       spec->offset, m->image->path);
 		return 0;
 	}
-	/* ppc64: calls from the same file skip the first instructions, which set up the TOC (table of
-	 * contents) for calls from other files */
+	/* ppc64: calls from the same file skip the first instructions, which set up the TOC (table of contents) for
+	 * calls from other files. */
 	f->vaddr = f->symbol.value + (spec->offset ? spec->offset : f->symbol.local_entry);
 	int64_t offset = nw_image_offset(m->image, f->vaddr, true);
 	if (offset < 0)
@@ -104,7 +106,7 @@ static int find_place(const struct matching *m, struct found *f)
 	return 0;
 }
 
-/* Why a breakpoint at the place itself would do harm; *hazard: NULL, if it would not. */
+/* Sets *hazard to the harm that a breakpoint at the place would do; NULL: none. */
 static int doubt_place(const struct matching *m, const struct found *f, char **hazard)
 {
 	nw_cleanup(nw_free_ptr) char *why = NULL;
@@ -129,7 +131,7 @@ static int doubt_place(const struct matching *m, const struct found *f, char **h
 
 /* ---- returns ------------------------------------------------------------------------ */
 
-/* What a return probe does to programs of this kind; NULL: nothing. */
+/* Returns the harm that return probes do to programs of this kind; NULL: none. */
 static const char *return_risk(struct nw_image *image)
 {
 	if (image->go)
@@ -139,7 +141,7 @@ static const char *return_risk(struct nw_image *image)
 	return NULL;
 }
 
-/* By what the function's returns are measured. */
+/* Decides how the function's returns are probed. */
 static int choose_returns(const struct matching *m, struct found *f)
 {
 	nw_cleanup(nw_free_ptr) char *why = NULL;
@@ -206,8 +208,8 @@ static int add_points(const struct matching *m, const struct found *f, bool is_r
 }
 
 /*
- * What a call or a return has for arguments. They depend on what the user says of them, so they
- * are made anew when that changes.
+ * Finds the arguments of a call or a return. They depend on the types that the user gives, so they are made again
+ * when those change.
  */
 static int add_arguments(const struct matching *m, const struct found *f, bool is_return,
 			 size_t named, struct nw_probe *probe)
@@ -217,7 +219,7 @@ static int add_arguments(const struct matching *m, const struct found *f, bool i
 	if (named)
 		types = m->spec->args;
 	if (!is_return && (m->spec->offset || !f->symbol.name))
-		return 0; /* only at the entry are they where the caller put them */
+		return 0; /* only at the entry are they where the caller has put them */
 	if (named && nw_call_refuse_floats(m->image, f->symbol.name ? f->symbol.name : "",
 					   is_return, &types, m->err) < 0)
 		return -EINVAL;
@@ -239,7 +241,7 @@ static int add_arguments(const struct matching *m, const struct found *f, bool i
 	return 0;
 }
 
-/* The linker's name beside the one of the source. */
+/* Keeps the linker's name if the probe has the name from the source. */
 static int name_symbol(struct nw_probe *probe, const struct found *f)
 {
 	const char *symbol = f->symbol.name;
@@ -255,7 +257,7 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 {
 	const struct nw_spec *spec = m->spec;
 	const char *provider = is_return ? "uretprobe" : "uprobe";
-	/* the names of func:PATH:SYMBOL(...) are those of the call's arguments */
+	/* The names in func:PATH:SYMBOL(...) are those of the call's arguments. */
 	bool named = spec->has_args && !(is_return && spec->kind == NW_SPEC_FUNC);
 	struct nw_probe *probe = nw_probe_find(m->selection, m->image, provider, f->name);
 	int ret = 0;
@@ -275,7 +277,7 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
-/* Of calls that are counted and not timed: see struct nw_point. */
+/* Warns about calls that are counted but not measured: see struct nw_point. */
 static int warn_untimed(const struct matching *m, const struct found *f)
 {
 	const char *goroutine = nw_call_goroutine(m->image, f->symbol.name);
@@ -290,7 +292,7 @@ static int warn_untimed(const struct matching *m, const struct found *f)
 		       : 0;
 }
 
-/* The probes of one function, or of one place. Returns how many, or -errno. */
+/* Adds the probes of one function or place. Returns how many, or -errno. */
 static int add_found(const struct matching *m, struct found *f)
 {
 	bool entry = m->spec->kind != NW_SPEC_URETPROBE;
@@ -313,7 +315,7 @@ static int add_found(const struct matching *m, struct found *f)
 	return ret < 0 ? ret : entry + back;
 }
 
-/* The function as the user names it, with the offset. */
+/* Adds a function by the name that the user typed, with the offset. */
 static int add_at_offset(const struct matching *m, const char *name, struct found *f)
 {
 	f->name = m->spec->offset ? nw_text("%s+0x%" PRIx64, name, m->spec->offset)
@@ -324,11 +326,11 @@ static int add_at_offset(const struct matching *m, const char *name, struct foun
 /* ---- several functions ----------------------------------------------------------------------- */
 
 enum {
-	FUNCTIONS_MOST = 256, /* functions that a pattern may match without --force */
+	/* Limit of functions that a pattern may match without --force */
+	FUNCTIONS_MOST = 256,
 };
 
-/* Is there a probe at this address, under another name of the function? One is enough: each would
- * count the same calls. */
+/* Is there a probe at this address already, under another name of the function? Both would count the same calls. */
 static bool is_there(const struct matching *m, uint64_t vaddr, size_t first)
 {
 	for (size_t i = first; i < m->selection->probes.count; i++) {
@@ -340,7 +342,7 @@ static bool is_there(const struct matching *m, uint64_t vaddr, size_t first)
 	return false;
 }
 
-/* Is another function of the pattern called so already, in the source? */
+/* Has another function of the pattern this name in its source? */
 static bool is_taken(const struct matching *m, const char *name, size_t first)
 {
 	for (size_t i = first; i < m->selection->probes.count; i++)
@@ -350,7 +352,7 @@ static bool is_taken(const struct matching *m, const char *name, size_t first)
 	return false;
 }
 
-/* One of several functions. What is wrong with it leaves it out with a warning; the others are kept. */
+/* Adds one of several functions. If it cannot be probed, it is left out with a warning. */
 static int add_one(const struct matching *m, const char *symbol, const char *name,
 		   size_t first)
 {
@@ -371,7 +373,7 @@ static int add_one(const struct matching *m, const char *symbol, const char *nam
 	return ret;
 }
 
-/* Those with a '_' before them come last, as they are most often the second names. */
+/* Adds all functions. Names that begin with '_' come last, because most often they are second names. */
 static int add_functions(const struct matching *m, const struct nw_functions *functions)
 {
 	size_t first = m->selection->probes.count;
@@ -388,7 +390,7 @@ static int add_functions(const struct matching *m, const struct nw_functions *fu
 	return ret < 0 ? ret : added;
 }
 
-/* The function that a name of its source means. */
+/* Adds the only function that a name from the source means. */
 static int add_only(const struct matching *m, const struct nw_functions *functions)
 {
 	const char *symbol = functions->symbols.item[0];
@@ -401,7 +403,7 @@ static int add_only(const struct matching *m, const struct nw_functions *functio
 			     &f);
 }
 
-/* A pattern, or a name that the source has: C++ has several functions of one name. */
+/* Matches a pattern, or a name from the source: C++ may have several functions of one name. */
 static int match_names(const struct matching *m)
 {
 	struct nw_functions functions = {0};

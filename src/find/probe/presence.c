@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Is a place armed? Enabling an event succeeds when nobody maps the file, and errors of later
- * mappings are not reported by the kernel, so the only proof is the byte in the
- * process's memory. Which mapping is the file's is decided by nw_mapping_is_of().
+ * Checks whether a place is armed. Enabling an event succeeds if no process maps the file, and the kernel does not
+ * report errors of later mappings, so the only proof is the byte in the process's memory. nw_mapping_is_of() decides
+ * which mapping belongs to the file.
  */
 #include <elf.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool is_armed(const struct nw_point *point, const unsigned char *code, si
 	return got > 0 && memcmp(file, code, (size_t)got) != 0;
 }
 
-/* Look through every mapping: the semaphore lies in another one than the code. */
+/* Checks the semaphore, which is in another mapping than the code. */
 static void check_semaphore(const struct nw_process *process, const struct nw_point *point,
 			    struct nw_presence *out)
 {
@@ -87,7 +87,7 @@ static void check_process(pid_t pid, const struct nw_point *const *points, size_
 {
 	struct nw_process process;
 	nw_mappings maps = {0};
-	/* most map none of the files, and need no closer look */
+	/* Most processes map none of the files, and need no closer look. */
 	bool may = nw_process_maps(pid, &maps, NULL) == 0 && maps_any(&maps, points, count);
 
 	nw_mappings_free(&maps);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * DTrace's provider files (Solaris Dynamic Tracing Guide, "Statically Defined Tracing"): what
- * projects feed to `dtrace -h`, so that C code for their probes is made.
+ * DTrace's provider files (Solaris Dynamic Tracing Guide, "Statically Defined Tracing"), from which `dtrace -h`
+ * generates C code for the probes of a project.
  *
- *	#define Oid unsigned int
- *	typedef int mode;
- *	provider postgresql {
- *		probe query__start(const char *sql);
- *		probe lock(Oid, mode, char *name : string);
- *	};
+ *      #define Oid unsigned int
+ *      typedef int mode;
+ *      provider postgresql {
+ *              probe query__start(const char *sql);
+ *              probe lock(Oid, mode, char *name : string);
+ *      };
  *
- * Types become ours where they say something: strings, pointers, signs and widths. What is
- * not understood (a type of the project's own, a structure) leaves the note's word alone.
+ * Types are translated if they tell something: strings, pointers, signs and widths. For other types (the project's
+ * own types, structures) the note's type stays.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,12 +23,12 @@
 enum {
 	MOST_WORDS = 16, /* of one type */
 	MOST_ALIASES = 1024,
-	MOST_DEPTH = 8,	      /* of aliases in aliases */
+	MOST_DEPTH = 8,	      /* depth of aliases in aliases */
 	MOST_EXPANSIONS = 64, /* of one type */
 	MOST_ARGS = 64,
 };
 
-/* #define NAME TYPE, typedef TYPE NAME */
+/* A #define NAME TYPE or typedef TYPE NAME. */
 struct alias {
 	const char *name, *type;
 	size_t name_len, type_len;
@@ -40,7 +40,7 @@ struct aliases {
 
 /* ---- types -------------------------------------------------------------------------- */
 
-/* A type as its words. */
+/* The words of a type. */
 struct words {
 	struct nw_token word[MOST_WORDS];
 	size_t count;
@@ -79,7 +79,7 @@ static void add_word(const struct aliases *aliases, const struct nw_token *word,
 	}
 }
 
-/* All words of a text that is a type; the text ends where the scan does. */
+/* Collects the words of a type, up to the end of the text. */
 static void collect(const struct aliases *aliases, struct nw_scan *scan, unsigned int depth,
 		    struct words *out)
 {
@@ -130,7 +130,7 @@ static bool is_any(const struct nw_token *word, const char *const *names, size_t
 	return false;
 }
 
-/* const and its like, which say nothing here. */
+/* Is it const or another word that does not change the value? */
 static bool is_qualifier(const struct nw_token *word)
 {
 	static const char *const names[] = {"const", "volatile", "register", "restrict",
@@ -139,7 +139,7 @@ static bool is_qualifier(const struct nw_token *word)
 	return is_any(word, names, NW_COUNT(names));
 }
 
-/* A word that is a type, or a part of one; so it is no argument's name. */
+/* Is the word a type or part of one, and so not the name of an argument? */
 static bool is_type_word(const struct nw_token *word)
 {
 	static const char *const names[] = {"unsigned", "signed", "void",
@@ -157,7 +157,7 @@ static bool has_word(const struct words *words, const char *name)
 	return false;
 }
 
-/* The type that words without a name mean; DEFAULT where they say nothing. */
+/* Returns the type of the words, without a name; DEFAULT if they tell nothing. */
 static struct nw_type type_of(const struct words *words)
 {
 	bool is_unsigned = has_word(words, "unsigned");
@@ -172,7 +172,7 @@ static struct nw_type type_of(const struct words *words)
 		return type;
 	for (size_t i = 0; i < words->count; i++) {
 		const struct nw_type *simple = simple_type(&words->word[i]);
-		/* of "short int" and "long int" the int says the least */
+		/* In "short int" and "long int" the int tells nothing. */
 		if (simple && (type.bits == 0 || type.bits == 32))
 			type = simple->bits || !type.bits ? *simple : type;
 	}
@@ -189,7 +189,7 @@ static struct nw_type type_of(const struct words *words)
 	return type;
 }
 
-/* Is the last word of a parameter its name? It is, if a whole type stands before it. */
+/* Is the last word of a parameter its name? It is if a complete type precedes it. */
 static bool ends_in_name(const struct nw_token *list, size_t count, bool star_before)
 {
 	size_t types = 0;
@@ -201,7 +201,7 @@ static bool ends_in_name(const struct nw_token *list, size_t count, bool star_be
 	for (size_t i = 0; i + 1 < count; i++) {
 		if (is_qualifier(&list[i]))
 			continue;
-		/* "struct foo" is one */
+		/* "struct foo" is one type */
 		bool tag = nw_token_is(&list[i], "struct") ||
 			   nw_token_is(&list[i], "union") || nw_token_is(&list[i], "enum");
 		types += !tag;
@@ -211,12 +211,12 @@ static bool ends_in_name(const struct nw_token *list, size_t count, bool star_be
 
 /* ---- parameters --------------------------------------------------------------------- */
 
-/* One parameter as it stands there, before aliases mean anything. */
+/* One parameter as written, before aliases are replaced. */
 struct parameter {
 	struct nw_token word[MOST_WORDS];
 	size_t count;
 	unsigned int stars;
-	bool star_before; /* one stands before the last word */
+	bool star_before; /* a star precedes the last word */
 	bool other;
 	bool seen;
 };
@@ -244,7 +244,7 @@ static void add_parameter(const struct aliases *aliases, const struct parameter 
 		*slot = arg;
 }
 
-/* One token of a parameter; what stands behind a colon is for translators. */
+/* Takes one token of a parameter. Tokens behind a colon are for translators, and are ignored. */
 static void take_part(const struct nw_token *token, bool translated,
 		      struct parameter *parameter)
 {
@@ -264,7 +264,7 @@ static void take_part(const struct nw_token *token, bool translated,
 	}
 }
 
-/* "(const char *, int count : uint32_t)", from its first parenthesis to behind its last. */
+/* Parses "(const char *, int count : uint32_t)", behind its first parenthesis, and moves behind the last one. */
 static int parse_parameters(struct nw_scan *scan, const struct aliases *aliases,
 			    struct nw_described *out)
 {
@@ -312,13 +312,13 @@ static void add_alias(struct aliases *aliases, const struct nw_token *name,
 					.type_len = (size_t)(end - type)};
 }
 
-/* "#define NAME TYPE"; other directives are passed over. The current token is the '#'. */
+/* Parses "#define NAME TYPE", and skips other directives. The current token is the '#'. */
 static int parse_directive(struct nw_scan *scan, struct aliases *aliases)
 {
 	const char *start = scan->at, *end = start;
 	struct nw_scan line = {.file = "", .at = start};
 
-	/* a backslash goes on in the next line */
+	/* A backslash continues the line. */
 	while (end < scan->end && (*end != '\n' || (end > start && end[-1] == '\\')))
 		scan->line += *end++ == '\n';
 	scan->at = line.end = end;
@@ -331,7 +331,7 @@ static int parse_directive(struct nw_scan *scan, struct aliases *aliases)
 	return nw_scan_next(scan);
 }
 
-/* "typedef TYPE NAME;" */
+/* Parses "typedef TYPE NAME;". */
 static int parse_typedef(struct nw_scan *scan, struct aliases *aliases)
 {
 	const char *type = scan->at;
@@ -372,7 +372,7 @@ static int parse_probe(struct nw_scan *scan, const struct aliases *aliases,
 		ret = parse_parameters(scan, aliases, probe);
 	else if (ret == 0)
 		ret = nw_scan_expected(scan, "'(' behind a probe's name");
-	/* "(...) : (...);" says how a translator presents them */
+	/* "(...) : (...);" tells how a translator presents the arguments. */
 	while (ret == 0 && !nw_token_is(&scan->token, ";")) {
 		if (nw_token_is(&scan->token, "("))
 			ret = nw_scan_skip_balanced(scan);
@@ -423,7 +423,7 @@ int nw_types_provider_file(struct nw_scan *scan, struct nw_types *types)
 			ret = parse_provider(scan, &aliases, types);
 		else if (nw_token_is(&scan->token, "{") || nw_token_is(&scan->token, "("))
 			ret = nw_scan_skip_balanced(scan);
-		else /* a declaration of C's */
+		else /* a C declaration */
 			ret = nw_scan_next(scan);
 	}
 	nw_vec_free(&aliases.list);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Words of files in languages like C; see scan.h. */
+/* Splits files in languages like C into tokens; see scan.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void go_to(struct nw_scan *scan, const char *to)
 		scan->line += *scan->at == '\n';
 }
 
-/* Move behind the text that ends what begins here, counting lines. */
+/* Moves behind the text `end`, counting lines. */
 static int skip_past(struct nw_scan *scan, const char *end, const char *what)
 {
 	size_t len = strlen(end);
@@ -65,17 +65,14 @@ static int skip_past(struct nw_scan *scan, const char *end, const char *what)
 	return 0;
 }
 
-/*
- * From within "%( ... %)" to one of its own marks, "%?" or "%)", with others nested in it.
- * NULL: it does not end.
- */
+/* Finds the mark "%?" or "%)" that belongs to a "%( ... %)", skipping nested ones. Returns NULL if there is none. */
 static const char *own_mark(const char *at, const char *end, char mark)
 {
 	unsigned int depth = 0;
 
 	while (at + 1 < end) {
 		if (*at == '"') {
-			/* Behind the string that begins here, or at the end of its line. */
+			/* Moves behind the string that begins here, or to the end of its line. */
 			char quote = *at++;
 
 			while (at < end && *at != '\n' && *at != quote)
@@ -95,8 +92,7 @@ static const char *own_mark(const char *at, const char *end, char mark)
 }
 
 /*
- * "%( condition %? a %: b %)": what the condition says is nothing to us, its first branch is
- * read. "%( text %)", the body of a macro, is passed over.
+ * Reads "%( condition %? a %: b %)" as `a`, whatever the condition is, and skips "%( text %)", the body of a macro.
  */
 static int skip_condition(struct nw_scan *scan)
 {
@@ -123,7 +119,7 @@ static int skip_condition(struct nw_scan *scan)
 	return 0;
 }
 
-/* Pass over one blank, comment or condition. Returns 1 if there is none. */
+/* Skips one blank, comment or condition. Returns 1 if there is none. */
 static int skip_one(struct nw_scan *scan)
 {
 	if (isspace((unsigned char)*scan->at)) {

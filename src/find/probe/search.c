@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Looking for USDT probes in files, directories and processes, wherever they are. */
+/* Searches files, directories and processes for USDT probes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,8 @@ static int add_pattern(struct nw_search *search, const char *word, struct nw_err
 	return 0;
 }
 
-/* A word is a file if there is one of that name, or if it looks like a path and not like a spec; a bare
- * name that is a program or a library means that; anything else is a pattern. */
+/* Adds a word of the command line. It is a file if that exists, or if the word looks like a path and not like a spec.
+ * A bare name of a program or a library means that file. Every other word is a pattern. */
 static int add_word(struct nw_search *search, const char *word, struct nw_error *err)
 {
 	bool elsewhere = search->file || search->pid_count;
@@ -92,7 +92,7 @@ void nw_search_free(struct nw_search *search)
 
 /* ---- places -------------------------------------------------------------------------- */
 
-/* A search that goes on. */
+/* The state of a search. */
 struct searching {
 	const struct nw_search *search;
 	const struct nw_finder *finder;
@@ -128,7 +128,7 @@ static void search_file(struct searching *s, const char *path)
 	hand_over(s, image, false);
 }
 
-/* All files that a pattern finds; those that have nothing to list are passed over. */
+/* Searches all files that a pattern matches; files without notes are skipped. */
 static void search_glob(struct searching *s, const char *pattern)
 {
 	struct nw_error err;
@@ -155,7 +155,7 @@ static void search_glob(struct searching *s, const char *pattern)
 	nw_strings_free(&found);
 }
 
-/* What running processes map. */
+/* Searches the files that running processes map. */
 static void search_running(struct searching *s)
 {
 	nw_images images = {0};
@@ -180,7 +180,7 @@ static void search_process(struct searching *s, pid_t pid)
 	nw_vec_free(&images); /* the finder owns the images */
 }
 
-/* A bare name is that of a program or a library; what is none is looked for as it is. */
+/* Finds the program or library of a bare name. A name that is neither is returned unchanged. */
 static int locate(const char *place, char **out)
 {
 	struct stat st;

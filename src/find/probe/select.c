@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* From specs to probes: candidates, matches, labels; and what to say when nothing matches. */
+/* From specs to probes: candidates, matches, labels, and hints if nothing matches. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ void nw_near_add(struct nw_near *near, unsigned int distance, const char *text)
 	near->distance[at] = distance;
 }
 
-/* Distance by name first, provider second; a name that holds the other one is near, too. */
+/* Compares names first, then providers. A name that contains the other one counts as near, too. */
 void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const char *prefix,
 		      const char *provider, const char *name)
 {
@@ -64,7 +64,7 @@ void nw_near_hint(const struct nw_near *near, const char *otherwise, struct nw_e
 	nw_buf_free(&text);
 }
 
-/* A note that the spec names but that had to be left out, if there is one. */
+/* Returns a skipped note that the spec names; NULL: there is none. */
 static const struct nw_skipped *left_out(const struct nw_spec *spec,
 					 const struct nw_image *image)
 {
@@ -136,7 +136,7 @@ int nw_arg_find(const struct nw_probe *probe, const char *name)
 	return (int)number;
 }
 
-/* How many arguments a probe needs to have; -EINVAL. */
+/* Returns how many arguments a probe needs; -EINVAL. */
 static int needed_args(const struct nw_probe *probe, size_t keep, struct nw_error *err)
 {
 	size_t needed = probe->has_args && probe->kind != NW_SPEC_TRACEPOINT
@@ -174,7 +174,7 @@ int nw_selection_trim(struct nw_selection *selection, size_t keep, struct nw_err
 
 /* ---- the selection ------------------------------------------------------------------ */
 
-/* Is there a probe whose provider has perf's "sdt_" in its own name? */
+/* Is there a provider whose own name begins with perf's "sdt_"? */
 static bool has_literally(const struct nw_spec *spec, const char *provider,
 			  const nw_images *candidates)
 {
@@ -199,14 +199,14 @@ static int select_one(const struct nw_spec *asked, const struct nw_scope *scope,
 	if (spec->kind == NW_SPEC_TRACEPOINT)
 		return nw_match_events(spec, scope, selection, err);
 	ret = nw_candidates_find(spec, scope, selection, &candidates, err);
-	meant.perf =
-		false; /* from here on "sdt_" is either part of the provider or not there */
+	/* From here on "sdt_" is either part of the provider or gone. */
+	meant.perf = false;
 	if (literal && has_literally(asked, literal, &candidates))
 		meant.provider = literal;
 	for (size_t i = 0; ret >= 0 && i < candidates.count; i++) {
 		ret = nw_match_image(spec, scope, candidates.item[i], selection, err);
 		matched += ret > 0 ? ret : 0;
-		/* that one of several files lacks the function is no error */
+		/* It is no error if one of several files lacks the function. */
 		if (ret == -ENOENT && (matched || i + 1 < candidates.count))
 			ret = 0;
 	}
@@ -268,7 +268,7 @@ int nw_select(const struct nw_spec *specs, size_t count, const struct nw_scope *
 	}
 	if (scope->some && selection.probes.count)
 		ret = 0;
-	/* "there is no such function" is no answer if not all of the file could be read */
+	/* A missing function is only an error if the whole file could be read. */
 	nw_vec_each (&selection.images, image)
 		if ((*image)->failed)
 			ret = nw_image_check(*image, err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps behind nw_select(): the files of a spec, the probes in a file. */
+/* The steps of nw_select(): the files of a spec, and the probes in a file. */
 #ifndef NOPWATCH_FIND_PROBE_SELECT_H
 #define NOPWATCH_FIND_PROBE_SELECT_H
 
 #include "nopwatch/probe.h"
 
-/* Up to three names that are nearest to one that was not found. */
+/* Up to three names that are similar to one that was not found. */
 enum {
 	NW_NEAR_MOST = 3
 };
@@ -15,19 +15,20 @@ struct nw_near {
 	unsigned int distance[NW_NEAR_MOST];
 };
 
-/* Remember a name that is so near. */
+/* Keeps a name that is similar enough. */
 void nw_near_add(struct nw_near *near, unsigned int distance, const char *text);
-/* Remember PREFIX PROVIDER:NAME if it is near to what the spec names. */
+/* Keeps PREFIX PROVIDER:NAME if it is similar to the spec. */
 void nw_near_consider(struct nw_near *near, const struct nw_spec *spec, const char *prefix,
 		      const char *provider, const char *name);
-/* The functions whose names, the linker's or the source's, are the nearest to this one. 0 or -errno. (source_name.c) */
+/* Finds the functions whose linker name or source name is the most similar to this one. Returns 0 or -errno.
+ * (source_name.c) */
 int nw_near_functions(struct nw_image *image, const char *name, struct nw_near *near);
-/* Adds "a, b, c"; nothing, if nothing is near. */
+/* Appends "a, b, c", or nothing if there is no similar name. */
 void nw_near_list(const struct nw_near *near, struct nw_buf *out);
-/* "did you mean ...?", or where to look. */
+/* Sets the hint "did you mean ...?", or `otherwise`. */
 void nw_near_hint(const struct nw_near *near, const char *otherwise, struct nw_error *err);
 
-/* A probe of the selection; NULL: there is none. Adding: NULL when out of memory. */
+/* Finds a probe of the selection (NULL: there is none), or adds one (NULL: no memory). */
 struct nw_probe *nw_probe_find(const struct nw_selection *selection,
 			       const struct nw_image *image, const char *provider,
 			       const char *name);
@@ -35,38 +36,37 @@ struct nw_probe *nw_probe_add(struct nw_selection *selection, struct nw_image *i
 			      enum nw_spec_kind kind, const char *provider,
 			      const char *name);
 
-/* The images a spec speaks of, added to selection->images; out borrows them. */
+/* Finds the images of a spec and adds them to selection->images; `out` borrows them. */
 int nw_candidates_find(const struct nw_spec *spec, const struct nw_scope *scope,
 		       struct nw_selection *selection, nw_images *out,
 		       struct nw_error *err);
 
-/* Add what the spec names in one image. Returns how many probes it matched, or -errno. */
+/* Adds the probes of one image that the spec names. Returns how many matched, or -errno. */
 int nw_match_image(const struct nw_spec *spec, const struct nw_scope *scope,
 		   struct nw_image *image, struct nw_selection *selection,
 		   struct nw_error *err);
 
-/* The same for functions, by symbol, offset or pattern. */
+/* Does the same for functions, by symbol, offset or pattern. */
 int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
 		      struct nw_image *image, struct nw_selection *selection,
 		      struct nw_error *err);
-/* Give a probe the names and types that the user gave for its arguments. */
+/* Applies the names and types that the spec gives for the arguments of a probe. */
 int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 		       struct nw_error *err);
 
-/* The same for a tracepoint, whose image is the kernel. Fails if it matches none. */
+/* Does the same for tracepoints, whose image is the kernel. It is an error if none matches. */
 int nw_match_events(const struct nw_spec *spec, const struct nw_scope *scope,
 		    struct nw_selection *selection, struct nw_error *err);
 
 /*
- * Every ELF file with USDT notes below a directory, in the order of their names, each handed to
- * found() with its image, which found() then owns; what is not ELF is passed over by its first
- * bytes. Several threads read the tree, but found() is called by the caller's only. Stops when
- * found() is not 0.
+ * Finds every ELF file with USDT notes below a directory, in the order of names. Calls found() with the image of
+ * each, which found() then owns. Several threads read the tree, but found() is called by the caller's thread only.
+ * The walk stops when found() does not return 0.
  */
 int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, void *arg),
 	    void *arg, struct nw_error *err);
 
-/* What runs a #! script; the caller frees. ENOEXEC: it is none. */
+/* Returns the interpreter of a #! script, which the caller frees. ENOEXEC: it is no script. */
 int nw_locate_interpreter(const char *path, char **out, struct nw_error *err);
 
 #endif

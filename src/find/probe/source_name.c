@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions by the names that their source has for them: "app::Server::handle" of C++ and Rust. The linker's names are
- * translated by the reader process (dwarf); here they are compared with what people write, who leave out parameters,
- * results and the arguments of templates. Names come from files: everything here takes time that grows as they do.
+ * Finds functions by their names in the source: "app::Server::handle" in C++ and Rust. The reader process (dwarf)
+ * translates the linker's names; here they are compared with names that users type, which omit parameters, results
+ * and template arguments. Names come from files, so all effort is proportional to their lengths.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +19,7 @@ static bool ends_with(const char *text, size_t len, const char *end)
 	return len > size && memcmp(text + len - size, end, size) == 0;
 }
 
-/* Length of a name without the parameters, and what stands behind them: "f(int) const". */
+/* Returns the length of a name without its parameters and the qualifiers behind them: "f(int) const". */
 static size_t cut_parameters(const char *name)
 {
 	static const char *const behind[] = {" const", " volatile", " &", " &&", "&", "&&"};
@@ -50,7 +50,8 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Length of an operator's name that begins there, with its '<' and '>', which are no brackets then; 0: none does. */
+/* Returns the length of an operator's name at this place, including its '<' and '>', which are no brackets there; 0:
+ * none. */
 static size_t operator_len(const char *name, size_t at, size_t len)
 {
 	static const char word[] = "operator";
@@ -62,7 +63,7 @@ static size_t operator_len(const char *name, size_t at, size_t len)
 	return size + strspn(name + at + size, "<>=-*");
 }
 
-/* Where the name begins behind a result, which only functions made of templates have: "int app::f<int>". */
+/* Returns the begin of the name behind the result type, which only instances of templates have: "int app::f<int>". */
 static size_t skip_result(const char *name, size_t len)
 {
 	size_t begin = 0, depth = 0;
@@ -80,7 +81,7 @@ static size_t skip_result(const char *name, size_t len)
 	return begin;
 }
 
-/* The end of what stands in these '<' and '>'; len: there is none. */
+/* Returns the end of a pair of '<' and '>'; len: it has none. */
 static size_t skip_brackets(const char *name, size_t at, size_t len)
 {
 	size_t depth = 0;
@@ -94,7 +95,7 @@ static size_t skip_brackets(const char *name, size_t at, size_t len)
 	return len;
 }
 
-/* "app::Foo" of "<app::Foo<T> as Trait>", with which names of Rust begin: what is implemented is the type's. */
+/* Returns the end of "app::Foo" in "<app::Foo<T> as Trait>", with which Rust names begin. */
 static size_t cut_implemented(const char *name, size_t end)
 {
 	for (size_t at = 1, depth = 0; at < end; at++) {
@@ -108,7 +109,7 @@ static size_t cut_implemented(const char *name, size_t end)
 	return end - 1;
 }
 
-/* Adds name without the arguments of templates, and what compilers put into brackets: "f[abi:cxx11]". */
+/* Appends a name without template arguments, and without suffixes such as "f[abi:cxx11]". */
 static void add_plain(struct nw_buf *out, const char *name, size_t len)
 {
 	size_t at = 0;
@@ -116,7 +117,7 @@ static void add_plain(struct nw_buf *out, const char *name, size_t len)
 	if (len && *name == '<') {
 		size_t end = skip_brackets(name, 0, len);
 		size_t type = cut_implemented(name, end);
-		/* a type that is in brackets itself stays as it is */
+		/* A type that is in brackets itself stays as it is. */
 		if (type > 1 && name[1] != '<')
 			add_plain(out, name + 1, type - 1);
 		at = end;
@@ -137,7 +138,7 @@ static void add_plain(struct nw_buf *out, const char *name, size_t len)
 	}
 }
 
-/* "app::f<int>" of "int app::f<int>(int)"; plain: "app::f". The caller frees. */
+/* Returns "app::f<int>" for "int app::f<int>(int)"; with `plain` "app::f". The caller frees it. */
 static char *short_name(const char *name, bool plain)
 {
 	struct nw_buf out = {0};
@@ -151,7 +152,7 @@ static char *short_name(const char *name, bool plain)
 	return nw_buf_take(&out);
 }
 
-/* Copies that compilers make of functions, and pieces of code that only lead to another one. */
+/* Is it a function of the source? Copies made by compilers, and thunks that lead to another function, are not. */
 static bool is_function(const char *source)
 {
 	const char *clone = strstr(source, " [clone ");
@@ -162,7 +163,7 @@ static bool is_function(const char *source)
 
 /* ---- parameters --------------------------------------------------------------------- */
 
-/* Where the parameters begin with which a name or a pattern ends; its length: it has none. */
+/* Returns the begin of the parameters at the end of a name or a pattern; its length: there are none. */
 static size_t find_parameters(const char *name)
 {
 	static const char word[] = "operator";
@@ -173,14 +174,15 @@ static size_t find_parameters(const char *name)
 	return at;
 }
 
-/* May this pattern of parameters name several? A '*' behind a type is a pointer. */
+/* May this pattern of parameters match several lists? A '*' behind a type is a pointer. */
 static bool is_wild(const char *parameters)
 {
 	return strpbrk(parameters, "?[") || strstr(parameters, "(*") ||
 	       strstr(parameters, ",*") || strstr(parameters, ", *");
 }
 
-/* "(char const*,long)" of "(const char *, long)": blanks and the place of "const" make no difference; "(void)" is "()". */
+/* Returns "(char const*,long)" for "(const char *, long)": blanks and the place of "const" do not matter; "(void)" is
+ * "()". */
 static char *plain_parameters(const char *text, size_t len)
 {
 	static const char word[] = "const ";
@@ -210,7 +212,7 @@ static char *plain_parameters(const char *text, size_t len)
 	return nw_buf_take(&out);
 }
 
-/* Are these the parameters? What stands behind them ("const") may be left out. */
+/* Are the parameters the same? The qualifiers behind them ("const") may be omitted. */
 static int same_parameters(const char *wanted, const char *there, bool *out)
 {
 	const char *end = strrchr(there, ')');
@@ -256,7 +258,7 @@ static bool is_mangled(const char *symbol)
 	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R');
 }
 
-/* Symbols come in the order of their names, so that equal ones follow each other. */
+/* Symbols are sorted by name, so equal names follow each other. */
 static int collect(const struct nw_symbol *symbol, void *arg)
 {
 	struct collecting *c = arg;
@@ -276,8 +278,9 @@ static int collect(const struct nw_symbol *symbol, void *arg)
 
 struct shown {
 	char *brief; /* "app::f<int>"; "": the linker's name is shown */
-	char **name; /* its place in the list: the whole name, and then what is shown */
-	const char *symbol; /* NULL: the pattern does not name it */
+	/* Its place in the list, which has the whole name first, and then the name to show. */
+	char **name;
+	const char *symbol; /* NULL: the pattern does not match */
 };
 
 static int by_name(const void *a, const void *b)
@@ -288,7 +291,8 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(*x->name, *y->name);
 }
 
-/* What is shown of a function, and whether the pattern names it by either name: else its symbol is dropped. */
+/* Computes a function's short name, and whether the pattern matches one of its names; otherwise its symbol is
+ * dropped. */
 static int judge(const char *pattern, char **symbol, char **name, struct shown *out)
 {
 	bool wanted = nw_glob_match(pattern, *symbol), source = is_function(*name);
@@ -305,7 +309,8 @@ static int judge(const char *pattern, char **symbol, char **name, struct shown *
 	return 0;
 }
 
-/* Shows the functions of one short name: by it if it is only one's, also under several symbols, else by their whole names. */
+/* Names the functions that have the same short name. The short name is shown if all are the same function, which may
+ * have several symbols; otherwise their whole names are shown. */
 static int show(struct shown *first, size_t count)
 {
 	bool same = strcmp(*first->name, *first[count - 1].name) == 0;
@@ -338,7 +343,8 @@ static int show_all(struct shown *list, size_t count)
 	return ret;
 }
 
-/* Those that the pattern names. What they are called depends on all functions of the file, not on the pattern. */
+/* Keeps the functions that the pattern matches. The names to show depend on all functions of the file, not only on
+ * these. */
 static int keep_matching(const char *pattern, struct nw_functions *f)
 {
 	const size_t count = f->symbols.count;
@@ -399,7 +405,8 @@ void nw_functions_free(struct nw_functions *functions)
 
 /* ---- near names --------------------------------------------------------------------- */
 
-/* How far a function's name is from the one that was typed, whose parameters and namespace may be wrong or left out. */
+/* Returns the distance of a function's name from the typed one, whose parameters and namespace may be wrong or
+ * missing. */
 static unsigned int distance_to(const char *typed, const char *name)
 {
 	unsigned int whole = nw_edit_distance(typed, name);

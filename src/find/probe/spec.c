@@ -2,17 +2,17 @@
 /*
  * Probe specs, in the spellings that users of other tools know.
  *
- *	usdt:PATH:PROVIDER:NAME		bpftrace, and what `list` prints
- *	usdt::PROVIDER:NAME  usdt:PATH:NAME
- *	PATH:PROVIDER:NAME  PROVIDER:NAME  NAME
- *	PROVIDER:::NAME			DTrace
- *	%sdt_PROVIDER:NAME		perf
- *	uprobe:PATH:SYMBOL[+OFFSET]  uprobe:PATH:0xOFFSET  uretprobe:...  func:PATH:SYMBOL
- *	func:PATH:SYMBOL,returns=insn
- *	tracepoint:SYSTEM:EVENT
+ *    usdt:PATH:PROVIDER:NAME         bpftrace, and the output of `list`
+ *    usdt::PROVIDER:NAME             usdt:PATH:NAME
+ *    PATH:PROVIDER:NAME              PROVIDER:NAME              NAME
+ *    PROVIDER:::NAME                 DTrace
+ *    %sdt_PROVIDER:NAME              perf
+ *    uprobe:PATH:SYMBOL[+OFFSET]     uprobe:PATH:0xOFFSET       uretprobe:...   func:PATH:SYMBOL
+ *    func:PATH:SYMBOL,returns=insn
+ *    tracepoint:SYSTEM:EVENT
  *
- * Split from the right, since paths may hold colons. Behind the name, in parentheses,
- * arguments may be named and typed.
+ * A spec is split from the right, because paths may contain colons. Parentheses behind the name may name and type its
+ * arguments.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -77,7 +77,7 @@ int nw_type_parse(const char *text, size_t len, struct nw_type *out)
 	return -EINVAL;
 }
 
-/* What C and bpftrace call them. */
+/* Returns our name of a type for its name in C or bpftrace. */
 static const char *type_meant(const char *text, size_t len)
 {
 	static const struct {
@@ -144,7 +144,7 @@ static bool is_identifier(const char *text, size_t len)
 	return true;
 }
 
-/* "string[len]": len is the name of the argument that has the length. */
+/* Parses a type. In "string[len]", `len` is the name of the argument that has the length. */
 static int parse_type(const char *text, size_t len, struct nw_named_arg *arg)
 {
 	static const char with_length[] = "string[";
@@ -184,7 +184,7 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 	return 0;
 }
 
-/* "sql:string, rows:u32" */
+/* Parses "sql:string, rows:u32". */
 static int parse_args(const char *whole, const char *text, size_t len, struct nw_spec *spec,
 		      struct nw_error *err)
 {
@@ -212,7 +212,7 @@ static int parse_args(const char *whole, const char *text, size_t len, struct nw
 
 /* ---- fields ------------------------------------------------------------------------- */
 
-/* Cut the last ':'-separated field off text (of *len bytes) and return a copy of it. */
+/* Removes the last ':'-separated field from the text (of *len bytes) and returns a copy of it. */
 static char *cut_field(const char *text, size_t *len)
 {
 	size_t at = *len;
@@ -225,7 +225,7 @@ static char *cut_field(const char *text, size_t *len)
 	return field;
 }
 
-/* The last field again, in which "::" stays together: C++ and Rust write names so. */
+/* Does the same, but keeps "::" together, which is part of names in C++ and Rust. */
 static char *cut_symbol(const char *text, size_t *len)
 {
 	size_t at = *len;
@@ -239,7 +239,7 @@ static char *cut_symbol(const char *text, size_t *len)
 	return field;
 }
 
-/* An empty field means any; "*" as a path is any that is run. */
+/* Replaces an empty field by "*". */
 static char *glob_field(char *field)
 {
 	if (field && !*field) {
@@ -249,7 +249,7 @@ static char *glob_field(char *field)
 	return field;
 }
 
-/* perf's sdt_PROVIDER stands alone; behind a path "sdt_" is but the start of a name. */
+/* Returns the length of the "sdt_" of perf's sdt_PROVIDER. Behind a path, "sdt_" is part of the name. */
 static size_t perf_prefix(const char *text, size_t len)
 {
 	return len > 4 && memcmp(text, "sdt_", 4) == 0 && !memchr(text, ':', len) ? 4 : 0;
@@ -262,8 +262,7 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 		text++, len--;
 	spec->name = glob_field(cut_field(text, &len));
 	if (len >= 2 && text[len - 1] == ':' && text[len - 2] == ':') {
-		/* PROVIDER:::NAME: the two empty fields in the middle are DTrace's module
-		 * and function. */
+		/* PROVIDER:::NAME: the two empty fields in the middle are DTrace's module and function. */
 		while (len && text[len - 1] == ':')
 			len--;
 	}
@@ -281,7 +280,7 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 	return spec->name && spec->provider && spec->path ? 0 : nw_no_memory(err);
 }
 
-/* SYMBOL, SYMBOL+OFFSET or 0xOFFSET */
+/* Parses SYMBOL, SYMBOL+OFFSET or 0xOFFSET. */
 static int parse_symbol(const char *whole, struct nw_spec *spec, struct nw_error *err)
 {
 	char *plus = strrchr(spec->name, '+');
@@ -356,11 +355,11 @@ static const struct {
 	{"", NW_SPEC_USDT, parse_usdt},
 };
 
-/* Kinds of probes that other tools have and that cannot be had with uprobes. */
+/* Kinds of probes of other tools that uprobes cannot replace. */
 static const char *const foreign[] = {"kprobe:", "kretprobe:", "fentry:",	"fexit:",
 				      "kfunc:",	 "kretfunc:",  "rawtracepoint:"};
 
-/* What other tools call the kinds that there are. */
+/* Other tools' names for kinds that exist here. */
 static const struct {
 	const char *theirs, *ours;
 } spelled[] = {{"u:", "uprobe:"},
@@ -383,8 +382,8 @@ static int misspelled(const char *text, struct nw_error *err)
 }
 
 /*
- * Take ",returns=insn" out of a function's spec, before its arguments or behind them. (A comma that
- * is part of a path has a colon or a slash behind it.)
+ * Removes ",returns=insn" from a function's spec, before its arguments or behind them. (A comma in a path has a colon
+ * or a slash behind it.)
  */
 static int take_returns(char *text, struct nw_spec *spec, struct nw_error *err)
 {
@@ -409,7 +408,7 @@ static int take_returns(char *text, struct nw_spec *spec, struct nw_error *err)
 	return 0;
 }
 
-/* Where the list in parentheses begins with which the text ends; len: it does not end with one. */
+/* Returns the begin of the list in parentheses at the end of the text; len: there is none. */
 static size_t find_list(const char *text, size_t len)
 {
 	size_t depth = 0;
@@ -424,7 +423,7 @@ static size_t find_list(const char *text, size_t len)
 	return len;
 }
 
-/* Arguments that are named may have types behind a colon; names of C++ have two. */
+/* Has the list a colon before a type? C++ names have two colons. */
 static bool has_types(const char *list)
 {
 	for (const char *at = list; (at = strchr(at, ':')); at += 2)
@@ -434,8 +433,8 @@ static bool has_types(const char *list)
 }
 
 /*
- * Does this list belong to the function's name? It does in "operator()", and where it has what only parameters of C++
- * have: types of the language, or punctuation. An empty one belongs to a name that has "::".
+ * Does this list belong to the function's name? It does in "operator()", and if it contains something that only C++
+ * parameters have: types of the language, or punctuation. An empty list belongs to a name that contains "::".
  */
 static bool is_parameters(const char *text, size_t begin, size_t len)
 {
@@ -459,7 +458,7 @@ static bool is_parameters(const char *text, size_t begin, size_t len)
 	return found;
 }
 
-/* Which kind the text begins with; the length of that prefix. */
+/* Returns the kind of the spec and the length of its prefix. */
 static size_t find_kind(const char *text, size_t *kind)
 {
 	for (*kind = 0; *kind < NW_COUNT(kinds); ++*kind) {
@@ -484,7 +483,7 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 	int ret = misspelled(spec->text, err);
 	if (ret == 0)
 		ret = take_returns(text, spec, err);
-	/* the last parenthesis begins the arguments: a path may hold some, and of names those of C++ */
+	/* The last parentheses contain the arguments: a path may have others, and so may C++ names. */
 	size_t whole = strlen(text), len = find_list(text, whole);
 	const char *open = strrchr(text, '(');
 	bool of_name = len < whole && kinds[kind].parse == parse_function &&

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A function that a probe names: is it there, and if not, why not? It may be imported (the PLT
- * has a slot, the code is in a library), stripped, mangled, inlined everywhere, a resolver of an
- * ifunc, or misspelt.
+ * Finds out whether a function exists, and if not, why. It may be imported (the PLT has a slot, the code is in a
+ * library), stripped, mangled, inlined everywhere, a resolver of an ifunc, or misspelt.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ static int consider(const struct nw_symbol *symbol, void *arg)
 
 	if (!symbol->function || symbol->undefined)
 		return 0;
-	/* gcc and clang copy and cut functions: f.constprop.0, f.isra.0, f.part.0, f.cold, f.llvm.123 */
+	/* gcc and clang copy and cut functions: f.constprop.0, f.isra.0, f.part.0, f.cold, f.llvm.123. */
 	if (strncmp(symbol->name, wanted->name, wanted->len) == 0 &&
 	    symbol->name[wanted->len] == '.' && wanted->clones.len < 200)
 		add_name(&wanted->clones, symbol->name);
@@ -76,7 +75,7 @@ static bool defines(struct nw_image *image, const char *name)
 	       symbol.function;
 }
 
-/* Among the files of the process, or those that the dynamic linker would load. */
+/* Looks for the definition in the files of the process, or in those that the dynamic linker would load. */
 static void find_definition(const struct nw_image *image, const char *name, pid_t pid,
 			    struct nw_symbol_facts *out)
 {
@@ -101,7 +100,7 @@ struct same_place {
 	unsigned int count;
 };
 
-/* The same symbol stands in .symtab and .dynsym, there with its version. */
+/* Skips the symbol itself: it is in .symtab and in .dynsym, there with its version. */
 static int consider_alias(const struct nw_symbol *symbol, void *arg)
 {
 	enum {
@@ -120,7 +119,7 @@ static int consider_alias(const struct nw_symbol *symbol, void *arg)
 	return 0;
 }
 
-/* Aliases, and functions that the linker has folded into one (--icf). */
+/* Finds other names of a function, including functions that the linker has folded into one (--icf). */
 static int find_aliases(struct nw_image *image, const char *name, uint64_t vaddr,
 			struct nw_symbol_facts *out)
 {
@@ -144,7 +143,7 @@ static enum nw_symbol_state state_of(const struct nw_image *image, int ret,
 		return NW_SYMBOL_AMBIGUOUS;
 	if (ret < 0)
 		return NW_SYMBOL_MISSING;
-	/* hand-written assembly often gives its functions neither a type nor a size */
+	/* Hand-written assembly often gives its functions neither a type nor a size. */
 	bool in_code = !symbol->object && nw_image_offset(image, symbol->value, true) >= 0;
 	return symbol->function || in_code ? NW_SYMBOL_FOUND : NW_SYMBOL_DATA;
 }

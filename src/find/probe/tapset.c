@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * SystemTap's tapsets (stap(1), "PROBES"), as far as they speak of USDT probes:
+ * SystemTap's tapsets (stap(1), "PROBES"), as far as they describe USDT probes:
  *
- *	probe x.y = process("libjvm.so").provider("hotspot").mark("gc__begin") ?
- *	{
- *		is_full = $arg1
- *		sql = user_string($arg2);
- *	}
+ *    probe x.y = process("libjvm.so").provider("hotspot").mark("gc__begin") ?
+ *    {
+ *            is_full = $arg1
+ *            sql = user_string($arg2);
+ *    }
  *
- * Names are taken from assignments of $argN, strings from user_string() and its like. A tapset is
- * a program; whatever else it does is passed over, as long as its brackets pair.
+ * Names come from assignments of $argN, and string types from user_string() and the like. A tapset is a program;
+ * everything else in it is skipped, as long as its brackets pair.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct marks {
 
 /* ---- probe points ------------------------------------------------------------------- */
 
-/* "NAME" behind a word, in parentheses; the scan stands on the word, and then behind. */
+/* Takes the "NAME" in parentheses behind a word. The scan is at the word, and then behind the parentheses. */
 static int take_parameter(struct nw_scan *scan, struct nw_token *out)
 {
 	int ret = nw_scan_next(scan);
@@ -48,7 +48,7 @@ static int take_parameter(struct nw_scan *scan, struct nw_token *out)
 	return nw_scan_skip_balanced(scan);
 }
 
-/* One component of a probe point: the word that the scan stands on. */
+/* Takes one component of a probe point. The scan is at its word. */
 static int take_component(struct nw_scan *scan, struct mark *mark)
 {
 	struct nw_token word = scan->token, parameter;
@@ -73,7 +73,7 @@ static void end_point(struct marks *marks, struct mark *mark)
 	*mark = (struct mark){0};
 }
 
-/* "ALIAS = POINT, POINT ?" up to the brace; the scan stands on `probe`. */
+/* Parses "ALIAS = POINT, POINT ?" up to the brace. The scan is at `probe`. */
 static int parse_points(struct nw_scan *scan, struct marks *marks)
 {
 	struct mark mark = {0};
@@ -87,7 +87,7 @@ static int parse_points(struct nw_scan *scan, struct marks *marks)
 			return nw_scan_fail(scan, "a probe without a body in braces");
 		}
 		if (nw_token_is(&scan->token, "="))
-			mark = (struct mark){0}; /* that was the name of an alias */
+			mark = (struct mark){0}; /* it was the name of an alias */
 		if (nw_token_is(&scan->token, ","))
 			end_point(marks, &mark);
 		ret = scan->token.kind == NW_TOKEN_WORD ? take_component(scan, &mark)
@@ -99,7 +99,7 @@ static int parse_points(struct nw_scan *scan, struct marks *marks)
 
 /* ---- bodies ------------------------------------------------------------------------- */
 
-/* 0..63 for "$arg1".."$arg64"; -1 for anything else. */
+/* Returns 0..63 for "$arg1".."$arg64"; -1 for other tokens. */
 static int arg_number(const struct nw_token *token)
 {
 	char digits[4] = "";
@@ -114,7 +114,7 @@ static int arg_number(const struct nw_token *token)
 	return number >= 1 && number <= MOST_ARGS ? number - 1 : -1;
 }
 
-/* Functions that read a string at an address up to its NUL (tapset::uconversions). */
+/* Is it a function that reads a string at an address up to its NUL (tapset::uconversions)? */
 static bool reads_string(const struct nw_token *token)
 {
 	static const char *const names[] = {
@@ -138,7 +138,7 @@ static void name_arg(struct nw_named_arg *args, int number, const struct nw_toke
 
 	if (name->len >= sizeof(arg->name) || *arg->name)
 		return;
-	for (size_t i = 0; i < MOST_ARGS; i++) /* one variable is one argument */
+	for (size_t i = 0; i < MOST_ARGS; i++) /* one variable names one argument */
 		if (nw_token_is(name, args[i].name))
 			return;
 	memcpy(arg->name, name->text, name->len);
@@ -146,7 +146,7 @@ static void name_arg(struct nw_named_arg *args, int number, const struct nw_toke
 					: (struct nw_type){base, 0, 0};
 }
 
-/* user_string($arg2), user_string_n($arg2, 100): the scan stands on the function. */
+/* Parses user_string($arg2) or user_string_n($arg2, 100). The scan is at the function's name. */
 static int take_string_call(struct nw_scan *scan, int *number, enum nw_base_type *base)
 {
 	int ret = nw_scan_next(scan);
@@ -161,13 +161,13 @@ static int take_string_call(struct nw_scan *scan, int *number, enum nw_base_type
 		bool sized = nw_token_is(&inner.token, ",");
 		struct nw_token length = nw_scan_peek(&inner);
 		*number = sized || nw_token_is(&inner.token, ")") ? ret : -1;
-		/* a length in another argument: bytes that no NUL ends */
+		/* With a length in another argument, the bytes have no NUL at the end. */
 		*base = sized && arg_number(&length) >= 0 ? NW_TYPE_HEX : NW_TYPE_STRING;
 	}
 	return nw_scan_skip_balanced(scan);
 }
 
-/* What stands behind "NAME ="; the scan stands on its first token, and then behind it. */
+/* Parses the value behind "NAME =". The scan is at its first token, and then behind it. */
 static int parse_value(struct nw_scan *scan, const struct nw_token *name,
 		       struct nw_named_arg *args)
 {
@@ -189,7 +189,7 @@ static int parse_value(struct nw_scan *scan, const struct nw_token *name,
 	} else if (reads_string(&scan->token)) {
 		ret = take_string_call(scan, &number, &base);
 	}
-	/* an expression that goes on with this token is more than the value itself */
+	/* If an operator follows, the value is only part of an expression. */
 	bool goes_on = scan->token.kind == NW_TOKEN_MARK &&
 		       strchr("+-*/%&|^<>=!?:.[(", *scan->token.text);
 	if (ret == 0 && number >= 0 && !goes_on)
@@ -197,7 +197,7 @@ static int parse_value(struct nw_scan *scan, const struct nw_token *name,
 	return ret;
 }
 
-/* Between braces; the scan stands on the first, and then behind the last. */
+/* Parses a body in braces. The scan is at the first brace, and then behind the last. */
 static int parse_body(struct nw_scan *scan, struct nw_named_arg *args)
 {
 	struct nw_token first = scan->token, word = {0};
@@ -233,7 +233,7 @@ static int add_mark(struct nw_scan *scan, const struct mark *mark,
 		return nw_scan_fail(scan, "more probes than there is room for");
 	probe->name = strndup(mark->name.text, mark->name.len);
 	if (mark->program.kind == NW_TOKEN_STRING) {
-		/* What is behind the last slash: installations differ, names do not. */
+		/* Takes the part behind the last slash: paths differ between installations, names do not. */
 		const char *base = memrchr(mark->program.text, '/', mark->program.len);
 
 		base = base ? base + 1 : mark->program.text;
@@ -263,7 +263,7 @@ static int parse_probe(struct nw_scan *scan, struct nw_types *types)
 
 	if (ret == 0)
 		ret = parse_body(scan, args);
-	while (ret == 0 && nw_token_is(&scan->token, ",")) { /* an alias's epilogue */
+	while (ret == 0 && nw_token_is(&scan->token, ",")) { /* the epilogue of an alias */
 		ret = nw_scan_next(scan);
 		if (ret == 0 && nw_token_is(&scan->token, "{"))
 			ret = parse_body(scan, args);
@@ -283,7 +283,7 @@ int nw_types_tapset(struct nw_scan *scan, struct nw_types *types)
 		if (nw_token_is(&scan->token, "probe"))
 			ret = parse_probe(scan, types);
 		else if (nw_token_is(&scan->token, "{"))
-			ret = nw_scan_skip_balanced(scan); /* a function's body */
+			ret = nw_scan_skip_balanced(scan); /* the body of a function */
 		else if (nw_token_is(&scan->token, "}"))
 			ret = nw_scan_fail(scan, "a '}' that nothing opened");
 		else

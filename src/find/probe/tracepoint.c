@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * tracepoint:SYSTEM:EVENT: the kernel's own events. Their names and fields come from whoever
- * hands them in; here it is only found out which of them are meant.
- */
+/* tracepoint:SYSTEM:EVENT: kernel events. The caller provides their names and fields; here they are only selected. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +54,8 @@ static int no_field(const struct nw_spec *spec, const struct nw_named_arg *arg,
 	return -EINVAL;
 }
 
-/* The user may show a number as another type of number; no other change of type is possible. */
+/* Checks the type that the user gives: a number may be shown as another type of number; other changes are not
+ * possible. */
 static int check_type(const struct nw_spec *spec, const struct nw_named_arg *arg,
 		      const struct nw_type *field, struct nw_error *err)
 {
@@ -91,7 +89,7 @@ static int add_field(struct nw_probe *probe, const struct nw_named_arg *arg,
 	return 0;
 }
 
-/* What every event has in front of its fields; only who names them gets them. */
+/* Is it a field that every event has in front of its own fields? Such fields are only added if the user names them. */
 static bool is_common(const char *name)
 {
 	static const char *const common[] = {"common_type", "common_flags",
@@ -103,14 +101,14 @@ static bool is_common(const char *name)
 	return false;
 }
 
-/* The fields that the spec names. Of several events, some may not have them all. */
+/* Adds the fields that the spec names. If it matches several events, some may lack a field. */
 static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bool all,
 		     struct nw_probe *probe, struct nw_error *err)
 {
 	int ret = 0;
 
 	probe->has_args = true;
-	/* if several specs name arguments, the last one's count */
+	/* If several specs name arguments, the last one counts. */
 	nw_vec_free(&probe->args);
 	nw_vec_each (&spec->args, arg) {
 		const struct nw_named_arg *field = find_arg(fields, arg->name);
@@ -128,7 +126,7 @@ static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bo
 	return ret;
 }
 
-/* All of them, each as the kernel has it. */
+/* Adds all fields with the kernel's types. */
 static int add_all(const nw_named_args *fields, struct nw_probe *probe,
 		   struct nw_error *err)
 {
@@ -143,7 +141,7 @@ static int add_all(const nw_named_args *fields, struct nw_probe *probe,
 	return ret;
 }
 
-/* Is each argument of the spec a field of at least one of the events it matched? */
+/* Is each argument of the spec a field of at least one matching event? */
 static int check_named(const struct nw_spec *spec, const struct nw_selection *selection,
 		       struct nw_error *err)
 {
@@ -183,14 +181,15 @@ static int add_event(const struct nw_spec *spec, const struct nw_scope *scope,
 					    probe->name, &fields, err);
 	if (ret == 0 && all)
 		ret = add_all(&fields, probe, err);
-	else if (ret == 0) /* fields that are not known are taken as the user names them */
+	else if (ret ==
+		 0) /* without a list of fields, those that the user names are accepted */
 		ret = add_named(spec, scope->events ? &fields : &spec->args, exact, probe,
 				err);
 	nw_vec_free(&fields);
 	return ret;
 }
 
-/* Each of the events that the spec matches. */
+/* Adds each event that the spec matches. */
 static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
 		       const nw_strings *names, struct nw_selection *selection,
 		       struct nw_error *err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names and types of arguments that notes do not have: from files which describe probes. The
- * formats are read by provider_file.c and tapset.c.
+ * Names and types of arguments that are not in notes, from files that describe probes. provider_file.c and tapset.c
+ * read the formats.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -68,7 +68,7 @@ static bool ends_in(const char *path, const char *end)
 	return len >= end_len && strcmp(path + len - end_len, end) == 0;
 }
 
-/* A tapset has that in its name; in any other file a provider is a provider. */
+/* Is it a tapset? The name tells; otherwise a file with a provider is no tapset. */
 static bool is_tapset(const char *path, const char *text)
 {
 	if (ends_in(path, ".stp") || ends_in(path, ".stpm"))
@@ -112,7 +112,7 @@ int nw_types_read(struct nw_types *types, const char *path, struct nw_error *err
 static void find_in(struct nw_types *types, const char *directory, unsigned int depth,
 		    unsigned int *files);
 
-/* Tapsets that are found are only a help: an error in one of them is not reported. */
+/* Reads an installed tapset, or a directory of them. They are optional, so errors in them are not reported. */
 static void find_one(struct nw_types *types, const char *path, unsigned int depth,
 		     unsigned int *files)
 {
@@ -159,8 +159,8 @@ void nw_types_find(struct nw_types *types, const char *directory)
 /* ---- without a file ----------------------------------------------------------------- */
 
 /*
- * hotspot.d of OpenJDK (src/hotspot/os/posix/dtrace): names are a pointer and a length, and have
- * no NUL. What begins with const char * there (hotspot_jni.d) has one.
+ * hotspot.d of OpenJDK (src/hotspot/os/posix/dtrace): names are a pointer and a length, without a NUL. Arguments of
+ * type const char * (hotspot_jni.d) have a NUL.
  */
 static const struct {
 	const char *program, *provider, *name, *args;
@@ -208,7 +208,7 @@ int nw_types_builtin(struct nw_types *types)
 
 /* ---- look-ups ----------------------------------------------------------------------- */
 
-/* libpython3.so matches libpython3.so.1.0, too: which version there is was not known. */
+/* Does a description's program match a path? libpython3.so matches libpython3.so.1.0, too, because versions differ. */
 static bool matches_program(const char *program, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -220,7 +220,7 @@ static bool matches_program(const char *program, const char *path)
 	return versions && ends_in(program, ".so") && nw_glob_match(versions, base);
 }
 
-/* How well a description matches; 0: not at all. */
+/* Returns how well a description matches; 0: not at all. */
 static unsigned int match_quality(const struct nw_described *known, const char *path,
 				  const char *provider, const char *name)
 {
@@ -228,7 +228,7 @@ static unsigned int match_quality(const struct nw_described *known, const char *
 	    (known->provider && !nw_glob_match(known->provider, provider)))
 		return 0;
 	bool program = known->program && matches_program(known->program, path);
-	/* a description that was found must name this program; one that the user gave need not */
+	/* An installed description must name this program; one that the user gives need not. */
 	if (!known->given)
 		return program ? 1 : 0;
 	return program ? 4 : known->program ? 2 : 3;
@@ -250,13 +250,13 @@ const struct nw_described *nw_types_of(const struct nw_types *types, const char 
 	return best;
 }
 
-/* Would the value still be one, if it were of that type? */
+/* Can the operand have a value of that type? */
 static bool suits(const struct nw_type *type, const struct nw_operand *op)
 {
 	bool plain = op->size == 1 || op->size == 2 || op->size == 4 || op->size == 8;
 
 	if (op->kind == NW_OPERAND_UNKNOWN || op->problem)
-		return true; /* no value can be fetched, whatever its type */
+		return true; /* no value can be fetched, whatever its type is */
 	if (!plain)
 		return false;
 	if (type->base == NW_TYPE_STRING)
@@ -284,7 +284,7 @@ void nw_types_apply(const struct nw_described *known, const struct nw_point *poi
 		for (size_t j = 0; j < count && untyped; j++)
 			untyped = i >= points[j].operands.count ||
 				  suits(&from->type, &points[j].operands.item[i]);
-		/* `class:string` without a length of its own means the text that is known to have one */
+		/* `class:string` without a length of its own gets the length that the description has. */
 		if (untyped || (arg->type.base == NW_TYPE_STRING &&
 				from->type.base == NW_TYPE_STRING && !*arg->length))
 			memcpy(arg->length, from->length, sizeof(arg->length));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A directory tree, in the order of its names. Nearly all of the time is the kernel's, which looks
- * at paths and opens files to see whether they are ELF; so several threads read directories, and
- * the caller's gets what they found in order. A reader notes only the paths of files with notes,
- * which are few: descriptors and memory do not grow with the tree.
+ * Walks a directory tree in the order of names. Nearly all of the time the kernel resolves paths and opens files to
+ * see whether they are ELF files. So several threads read directories, and the caller's thread gets the results in
+ * order. A thread notes only the paths of files with notes, which are few: descriptors and memory do not grow with
+ * the tree.
  *
- * Not by fts(3): it asks for the status of every file, which takes as long as all the rest.
+ * fts(3) is not used, because it asks for the status of every file, which takes as long as everything else.
  */
 #include <dirent.h>
 #include <elf.h>
@@ -26,15 +26,15 @@
 
 enum {
 	DEEPEST = 200,	  /* deeper than any real tree: a loop of mounts */
-	MOST_THREADS = 8, /* more do not make a disk faster */
-	READ_ALONE = 64,  /* directories, before it is worth to start a thread */
+	MOST_THREADS = 8, /* more threads do not make a disk faster */
+	READ_ALONE = 64,  /* directories to read before starting threads pays off */
 };
 
 /* ---- a directory -------------------------------------------------------------------- */
 
 struct dir;
 
-/* A file with notes, by its path, or a directory. */
+/* A file with notes, or a directory. */
 struct entry {
 	char *file;
 	struct dir *dir;
@@ -43,13 +43,14 @@ struct entry {
 struct dir {
 	char *path;
 	unsigned int depth;
-	dev_t parent; /* the device of the directory it is in */
+	dev_t parent; /* device of the parent directory */
 	NW_VEC(struct entry) entries;
-	bool read;	  /* entries are there; under the walk's lock, as the rest is not */
-	struct dir *next; /* to be read after this one */
+	/* The entries are complete; protected by the walk's lock, unlike the other fields */
+	bool read;
+	struct dir *next; /* the next directory to read */
 };
 
-/* What a thread reads a directory with, used again for the next one. */
+/* Buffers that a thread uses for one directory after the other. */
 struct reader {
 	struct nw_buf names, path;
 };
@@ -67,8 +68,8 @@ static void free_reader(struct reader *reader)
 	nw_buf_free(&reader->path);
 }
 
-/* A file system that the kernel makes up (/proc, /sys): it has no programs, and opening some of its files
- * has effects. */
+/* Is it a file system that the kernel generates (/proc, /sys)? It contains no programs, and opening some of its files
+ * has side effects. */
 static bool is_pseudo(int dir)
 {
 	static const unsigned long magics[] = {
@@ -86,7 +87,7 @@ static bool is_pseudo(int dir)
 	return false;
 }
 
-/* Its descriptor, or -1 for what is not to be walked. The root may be a link. */
+/* Returns its descriptor, or -1 if it is not to be walked. The root may be a link. */
 static int open_dir(struct dir *dir, dev_t *dev)
 {
 	int follow = dir->depth ? O_NOFOLLOW : 0;
@@ -117,8 +118,7 @@ static bool is_wanted(int dir, struct dirent64 *name)
 
 /* ---- a file ------------------------------------------------------------------------- */
 
-/* Open the file if it is an ELF file; -1 if it is anything else. Its header, or what there is of it,
- * is in head. */
+/* Opens a file if it is an ELF file, and reads its header as far as it exists. Returns -1 for other files. */
 static int open_elf(int dir, const char *name, Elf64_Ehdr *head)
 {
 	int fd = openat(dir, name,
@@ -135,8 +135,8 @@ static int open_elf(int dir, const char *name, Elf64_Ehdr *head)
 }
 
 /*
- * Notes are found by the name of their section. Two small reads tell of the usual file that it has
- * no such name, and spare the rest. Of any other file: perhaps.
+ * May the file have notes? They are found by the name of their section. For the usual file, two small reads show that
+ * the name is missing, which makes further reads unnecessary. For all other files the answer is yes.
  */
 static bool may_have_notes(int fd, const Elf64_Ehdr *head)
 {
@@ -159,7 +159,7 @@ static bool may_have_notes(int fd, const Elf64_Ehdr *head)
 	return memmem(text, names.sh_size, wanted, sizeof(wanted) - 1) != NULL;
 }
 
-/* 1: it is one with notes, 0: not, or too damaged to tell; -ENOMEM. */
+/* Returns 1 if it is a file with notes; 0: it is not, or too damaged; -ENOMEM. */
 static int has_notes(int dir, const char *name)
 {
 	struct nw_image *image;
@@ -182,7 +182,7 @@ static int has_notes(int dir, const char *name)
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-/* The path of an entry; it starts with that of its directory, which is len long. */
+/* Returns the path of an entry. The first len bytes of reader->path are the path of its directory. */
 static char *entry_path(struct reader *reader, size_t len, const char *name)
 {
 	if (reader->path.failed)
@@ -260,7 +260,7 @@ static int by_path(const void *a, const void *b)
 
 static int read_entries(struct reader *reader, struct dir *dir, int fd, dev_t dev)
 {
-	/* opendir(3) and readdir(3) need three more system calls for each directory */
+	/* getdents64(2), because opendir(3) and readdir(3) need three more system calls for each directory. */
 	_Alignas(struct dirent64) char part[32768];
 	long got;
 	nw_buf_clear(&reader->names);
@@ -277,7 +277,8 @@ static int read_entries(struct reader *reader, struct dir *dir, int fd, dev_t de
 	return ret;
 }
 
-/* A file or directory that cannot be read is passed over. Sorted, so that the order is always the same. */
+/* Reads a directory and sorts its entries, so that the order is always the same. Entries that cannot be read are
+ * skipped. */
 static int read_dir(struct reader *reader, struct dir *dir)
 {
 	dev_t dev;
@@ -301,19 +302,19 @@ struct walk {
 	bool force;
 	int (*found)(struct nw_image *image, void *arg);
 	void *arg;
-	pthread_mutex_t lock; /* of all that follows, and of each directory's `read` */
+	pthread_mutex_t lock; /* protects all fields below, and `read` of each directory */
 	pthread_cond_t changed;
-	struct dir *todo; /* a stack, the first of the tree on top */
+	struct dir *todo; /* a stack; the first directory of the tree is on top */
 	unsigned int read;
 	int failed;
-	bool ended; /* nothing more is wanted */
+	bool ended; /* the walk is over */
 	pthread_t threads[MOST_THREADS];
 	unsigned int thread_count;
 	bool started;
 };
 
-/* Read directories from the list until the one given has been read; NULL: until the walk ends. With
- * the lock held. */
+/* Reads directories from the list until the given one has been read; NULL: until the walk ends. The caller holds the
+ * lock. */
 static void read_until(struct walk *walk, struct reader *reader, const struct dir *until)
 {
 	while (until ? !until->read : !walk->ended) {
@@ -347,8 +348,8 @@ static void *help(void *arg)
 	struct reader reader = {0};
 	struct walk *walk = arg;
 
-	/* A table of descriptors for itself: one that is shared is locked at every open and
-	 * close. Nothing is handed from thread to thread by descriptor. */
+	/* The thread gets its own table of descriptors: a shared one is locked at every open and close. No descriptor
+	 * is passed between threads. */
 	unshare(CLONE_FILES);
 	pthread_mutex_lock(&walk->lock);
 	read_until(walk, &reader, NULL);
@@ -357,7 +358,7 @@ static void *help(void *arg)
 	return NULL;
 }
 
-/* As many as there are CPUs for us; the caller's thread is one of them. */
+/* Starts a thread for each CPU that we may use; the caller's thread is one of them. */
 static void start_threads(struct walk *walk)
 {
 	cpu_set_t cpus;
@@ -382,7 +383,7 @@ static int hand_out(struct walk *walk, const char *path)
 	return walk->found(image, walk->arg);
 }
 
-/* Wait for a directory, and hand out what is in it and below, all in order; it is freed. */
+/* Waits for a directory, hands out its files and those below it in order, and frees it. */
 static int finish_dir(struct walk *walk, struct reader *reader, struct dir *dir, int ret)
 {
 	pthread_mutex_lock(&walk->lock);
@@ -438,7 +439,7 @@ int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, v
 		int ret = S_ISREG(st.st_mode) ? has_notes(AT_FDCWD, root) : 0;
 		return ret > 0 ? hand_out(&walk, root) : ret;
 	}
-	/* no device is the root's parent: it may be a mount */
+	/* No device is the root's parent: it may be a mount. */
 	struct dir *dir = new_dir(strdup(root), 0, (dev_t)-1);
 	int ret = dir ? walk_dir(&walk, dir) : -ENOMEM;
 	return ret == -ENOMEM ? nw_no_memory(err) : ret;
