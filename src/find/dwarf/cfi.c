@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * From a function to its caller, by call frame information: .eh_frame, which exceptions need and stripped files
- * have, too; else .debug_frame, in the file or its debug file: compilers write that instead where unwind tables are not the
- * default (riscv64 before GCC 13). libdw interprets both; what it says of an address becomes a rule (rule.h).
+ * Finds a function's caller by call frame information: .eh_frame, which exceptions need and stripped files have, too;
+ * else .debug_frame, in the file or its debug file, which compilers write if unwind tables are not their default
+ * (riscv64 before GCC 13). libdw interprets both; the result for an address becomes a rule (rule.h).
  */
 #include "rule.h"
 
@@ -20,21 +20,22 @@
 #include "find/elf/budget.h"
 #include "find/elf/symbol.h"
 
-/* .debug_frame; looked for when an address is not in .eh_frame */
+/* .debug_frame, which is searched if an address is not in .eh_frame. */
 struct debug_frames {
 	bool looked;
 	int fd; /* of the debug file; -1: it is in the file itself */
 	Elf *elf;
 	Dwarf *dwarf;
-	Dwarf_CFI *frames; /* the dwarf's; NULL: there is none */
+	Dwarf_CFI *frames; /* owned by `dwarf`; NULL: there is none */
 };
 
 struct nw_cfi {
 	const struct nw_image *image;
 	Elf *elf;
-	Dwarf_CFI *frames; /* .eh_frame; NULL: it has none */
+	Dwarf_CFI *frames; /* .eh_frame; NULL: the file has none */
 	struct debug_frames debug;
-	unsigned int numbers; /* of registers that callers are found by are below this */
+	/* Limit for the numbers of registers by which callers are found */
+	unsigned int numbers;
 };
 
 static bool has_debug_frame(const struct nw_image *image, Elf *elf)
@@ -59,7 +60,7 @@ static bool has_debug_frame(const struct nw_image *image, Elf *elf)
 	return false;
 }
 
-/* dwarf_begin() would map the file, and a file that shrinks would kill us. */
+/* dwarf_begin() is not used: it would map the file, and a file that shrinks would kill us. */
 static void open_debug_frames(const struct nw_image *image, int fd,
 			      struct debug_frames *out)
 {

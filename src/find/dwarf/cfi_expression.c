@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * DWARF's expressions, as far as call frame information has them: registers, constants, arithmetic and loads
- * (DWARF 5, section 6.4.2 forbids the others, and jumps are not seen). libdw takes them apart; it evaluates them only
- * in processes of its own making (libdwfl).
+ * Evaluates DWARF expressions of call frame information: registers, constants, arithmetic and loads. (DWARF 5,
+ * section 6.4.2 forbids all other operations, and jumps do not occur.) libdw parses expressions, but evaluates them
+ * only in processes of its own (libdwfl).
  */
 #include "rule.h"
 
@@ -51,7 +51,7 @@ static int load(struct machine *m, unsigned int bytes)
 	return ret < 0 ? ret : push(m, value);
 }
 
-/* Of two numbers one. */
+/* Combines two numbers to one. */
 static int combine(struct machine *m, unsigned int atom)
 {
 	if (m->depth < 2)
@@ -93,7 +93,7 @@ static int combine(struct machine *m, unsigned int atom)
 	}
 }
 
-/* What moves things on the stack, or changes the one on top. */
+/* Moves values on the stack, or changes the topmost one. */
 static int change(struct machine *m, const struct nw_rule_op *op)
 {
 	uint64_t *top = m->depth ? &m->stack[m->depth - 1] : NULL;
@@ -181,7 +181,7 @@ static int step(struct machine *m, const struct nw_rule_op *op)
 	}
 }
 
-/* A register that holds the value is no address. */
+/* A register as the whole expression: it holds the value, not its address. */
 static bool is_register(struct machine *m, const struct nw_rule_op *op, int *ret)
 {
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
@@ -212,7 +212,7 @@ int nw_expression_evaluate(const struct nw_expression *about, const struct nw_ru
 
 #else
 
-/* Nobody here takes expressions apart. */
+/* Without libdw no expression is parsed. */
 int nw_expression_evaluate(const struct nw_expression *about, const struct nw_rule_op *ops,
 			   size_t count, uint64_t *out, bool *is_value)
 {

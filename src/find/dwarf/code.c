@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Code of an image. A breakpoint inside an instruction corrupts the program, so a place is only
- * taken where the function can be taken apart from its start to its end, and every jump in it
- * leads to a beginning: data in between, or hand-written tricks, would not pass that.
+ * Code of an image. A breakpoint inside an instruction corrupts the program, so a place is only accepted if the
+ * function can be decoded from its begin to its end, and every jump in it leads to the begin of an instruction. Data
+ * in the code, or hand-written tricks, do not pass this test.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,30 +14,30 @@
 #include "code.h"
 
 enum {
-	/* bytes, with all its parts; more than compilers put into one. Each may be an instruction,
-	 * which takes 50 here. */
+	/* Limit in bytes, including all parts; compilers make no function as large. Each byte may be an instruction,
+	 * which takes 50 bytes here. */
 	FUNCTION_MOST = 4 << 20,
 	PARTS_MOST = 16
 };
 
-/* A stretch of code: a function, or what its compiler has put elsewhere of it (NAME.cold). */
+/* A stretch of code: a function, or a part of it that the compiler has put elsewhere (NAME.cold). */
 struct stretch {
 	uint64_t start, size;
-	uint64_t
-		next; /* where the code begins that .eh_frame describes next; 0: not known */
+	/* Begin of the code that .eh_frame describes next; 0: unknown. */
+	uint64_t next;
 	nw_insns insns;
 };
 
 struct function {
 	struct nw_image *image;
 	const char *name;
-	NW_VEC(struct stretch) stretches; /* the first is the function */
+	NW_VEC(struct stretch) stretches; /* the first one is the function */
 	uint64_t bytes;			  /* of all stretches */
-	struct nw_reader *reader;	  /* NULL: it was not needed yet */
-	struct nw_frame
-		entry; /* at the beginning of the function; once there is a reader */
+	struct nw_reader *reader;	  /* NULL: not needed yet */
+	/* The frame at the begin of the function; valid if there is a reader. */
+	struct nw_frame entry;
 	struct nw_error *err;
-	int failed; /* -errno: memory or descriptors are short; err says which */
+	int failed; /* -errno: memory or descriptors are short; `err` tells which */
 };
 
 static void free_function(struct function *f)
@@ -50,12 +50,12 @@ static void free_function(struct function *f)
 
 /* ---- taking apart ------------------------------------------------------------------- */
 
-/* Decode a stretch into f. Returns why not, NULL: done. */
+/* Decodes a stretch and adds it. Returns the reason for a failure; NULL: none. */
 static const char *take_apart(struct function *f, uint64_t start, uint64_t size)
 {
 	int64_t offset = nw_image_offset(f->image, start, true);
 	int64_t last = nw_image_offset(f->image, start + size - 1, true);
-	/* symbols may say that a thousand parts lie in the same place */
+	/* symbols of a hostile file may name a thousand parts in one place */
 	if (f->stretches.count == PARTS_MOST)
 		return "it has too many parts";
 	struct stretch *stretch = nw_vec_add(&f->stretches);
@@ -95,8 +95,7 @@ static const struct stretch *stretch_of(const struct function *f, uint64_t vaddr
 	return NULL;
 }
 
-/* Does every jump within the function lead to the beginning of an instruction? It may also skip a
- * lock prefix. */
+/* Does every jump within the function lead to the begin of an instruction? A jump may also skip a lock prefix. */
 static bool is_consistent(const struct function *f)
 {
 	nw_vec_each (&f->stretches, stretch)
@@ -126,7 +125,7 @@ static bool is_site(const struct nw_image *image, uint64_t vaddr)
 	return false;
 }
 
-/* Where all instructions are equally long. */
+/* Checks the address if all instructions have the same length. */
 static char *doubt_width(const struct nw_image *image, uint64_t vaddr)
 {
 	unsigned int width = image->arch->insn_width;
@@ -164,7 +163,8 @@ static char *doubt_within(struct nw_image *image, const struct nw_symbol *symbol
 	return text;
 }
 
-/* The function around the address as .eh_frame tells it, which stripped files have, too. 1, 0 (it tells of none), or -errno. */
+/* Finds the function around the address in .eh_frame, which stripped files have, too. Returns 1; 0: there is none; or
+ * -errno. */
 static int find_described(const struct nw_image *image, uint64_t vaddr,
 			  struct nw_symbol *out)
 {
@@ -181,7 +181,7 @@ static int find_described(const struct nw_image *image, uint64_t vaddr,
 	return frame.function && vaddr - frame.function < frame.size;
 }
 
-/* No symbol says where the function ends, or that there is one. */
+/* Checks an address in code without symbols. */
 static int doubt_unnamed(struct nw_image *image, uint64_t vaddr, char **why)
 {
 	struct nw_symbol there;
@@ -247,8 +247,8 @@ static bool is_plt_entry(const struct function *f, uint64_t vaddr)
 }
 
 enum outside {
-	OUTSIDE_FUNCTION, /* the beginning of another */
-	OUTSIDE_PART,	  /* of the same function */
+	OUTSIDE_FUNCTION, /* the begin of another function */
+	OUTSIDE_PART,	  /* a part of the same function */
 	OUTSIDE_UNKNOWN,
 };
 
@@ -269,15 +269,16 @@ static bool ask_frame(struct function *f, uint64_t vaddr, struct nw_frame *out)
 	return !f->failed && f->entry.function == start && out->function;
 }
 
-/* Is this the frame of a call that has just begun? A part of a function that has made room on the stack begins with
- * another one. */
+/* Is this the frame of a call that has just begun? If a function has made room on the stack, its parts begin with
+ * another frame. */
 static bool is_entry(const struct function *f, const struct nw_frame *frame)
 {
 	return frame->reg && f->entry.reg && strcmp(frame->reg, f->entry.reg) == 0 &&
 	       frame->offset == f->entry.offset;
 }
 
-/* Does .eh_frame describe this code directly behind the function's, as compilers write it for a function's parts? */
+/* Does .eh_frame describe this code directly behind the function's code, as compilers write it for parts of a
+ * function? */
 static bool is_described_next(const struct function *f, uint64_t start)
 {
 	nw_vec_each (&f->stretches, stretch)
@@ -287,9 +288,9 @@ static bool is_described_next(const struct function *f, uint64_t start)
 }
 
 /*
- * In stripped files only .eh_frame tells: each function has an entry there, and each part of a function. Code does not
- * jump into the middle of another function. The entry that is described next may also be a function that this one ends
- * with: its returns are taken for this one's then, and they do end this one's call.
+ * Decides about a jump target in a stripped file, where only .eh_frame helps: it has an entry for each function, and
+ * for each part of a function. Code does not jump into the middle of another function. The next entry may also be
+ * another function that this one ends with; then its returns are taken for this one's, and they do end this call.
  */
 static enum outside find_unnamed(struct function *f, uint64_t target,
 				 struct nw_frame *frame)
@@ -326,7 +327,7 @@ static const char *find_outside(struct function *f, uint64_t target, enum outsid
 	}
 	if ((ret == 0 && there.value == target) || is_plt_entry(f, target))
 		return NULL;
-	/* a symbol without a size, such as _init, is before everything that has none */
+	/* A symbol without a size, such as _init, precedes everything that has no symbol. */
 	*out = ret == 0 && there.size ? OUTSIDE_UNKNOWN : find_unnamed(f, target, &frame);
 	if (*out == OUTSIDE_PART)
 		return take_part(f, frame.function, frame.size, frame.next);
@@ -344,7 +345,7 @@ static int add_exit(nw_exits *out, uint64_t vaddr, bool jump)
 	return slot ? 0 : -ENOMEM;
 }
 
-/* A jump whose target is known. Returns why the exits cannot be told, NULL: go on. */
+/* Handles a jump with a known target. Returns why the exits are unknown; NULL: go on. */
 static const char *follow(struct function *f, const struct nw_insn *insn, nw_exits *out)
 {
 	enum outside outside;
@@ -359,7 +360,7 @@ static const char *follow(struct function *f, const struct nw_insn *insn, nw_exi
 	return add_exit(out, insn->vaddr, true) < 0 ? "out of memory" : NULL;
 }
 
-/* Does an array of pointers lead back into the function (a switch), or to others (calls by number)? */
+/* Does an array of pointers lead back into the function (a switch), or to other functions (calls by number)? */
 static bool leads_within(const struct function *f, uint64_t array)
 {
 	unsigned char bytes[8] = {0};
@@ -390,7 +391,7 @@ static const char *leave(struct function *f, const struct nw_insn *insn, nw_exit
 	return "it has a jump whose target cannot be told";
 }
 
-/* Parts are appended while we walk. */
+/* Finds the exits. Parts are appended during the walk. */
 static const char *find_exits(struct function *f, nw_exits *out)
 {
 	const char *why = NULL;
@@ -409,7 +410,7 @@ static const char *find_exits(struct function *f, nw_exits *out)
 		why = "its jumps lead into what was taken for instructions";
 	if (!why && !out->count)
 		why = "it has no return instruction";
-	/* entry and return would be one place: their order could not be told */
+	/* entry and return would be one place, so their order would be unknown */
 	nw_vec_each (out, exit)
 		if (!why && exit->vaddr == f->stretches.item[0].start)
 			why = "its first instruction leaves it already";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names as their source has them. C++'s by __cxa_demangle() (Itanium C++ ABI, 3.4), which is in the library that
- * every C++ program has; it is opened when the first such name is met, so that nopwatch itself needs no C++.
- * Rust's older ones (_ZN...17hHASHE) are C++'s to it; its newer ones ("v0", _R...) are rust.c's.
+ * Translates symbols to names of the source. __cxa_demangle() (Itanium C++ ABI, 3.4) translates those of C++. It is
+ * in the library that every C++ program has, which is opened for the first such symbol, so that nopwatch itself needs
+ * no C++. Rust's older symbols (_ZN...17hHASHE) look like C++; rust.c translates its newer ones ("v0", _R...).
  */
 #include "demangle.h"
 
@@ -14,8 +14,8 @@
 #endif
 
 enum {
-	LONGEST =
-		2048 /* names come from files, and what they stand for may be very much longer */
+	/* Symbols come from files, and their translations may be very much longer. */
+	LONGEST = 2048
 };
 
 #ifndef NW_STATIC
@@ -48,7 +48,7 @@ void nw_demangler_close(struct nw_demangler *d)
 }
 #endif
 
-/* What Rust's older mangling writes for characters that C++ has not in names (rustc's legacy.rs). */
+/* Rust's older mangling has codes for characters that C++ does not allow in names (rustc's legacy.rs). */
 static const struct {
 	const char *code, *text;
 } escapes[] = {{"$SP$", "@"},  {"$BP$", "*"},	{"$RF$", "&"},	{"$LT$", "<"},
@@ -77,7 +77,7 @@ static void unescape(char *name)
 	*to = '\0';
 }
 
-/* "path::f::h0123456789abcdef": the hash is Rust's. */
+/* Removes the hash that Rust appends: "path::f::h0123456789abcdef". */
 static void finish_rust(char *name)
 {
 	size_t len = strlen(name);
@@ -88,7 +88,7 @@ static void finish_rust(char *name)
 		if (!isxdigit((unsigned char)name[i]))
 			return;
 	name[len - 19] = '\0';
-	/* a part of a path may not begin with what stands for '<' or '{' */
+	/* No part of a path begins with the code for '<' or '{', so the mangling puts a '_' before it. */
 	for (char *at = name; (at = strstr(at, "_$"));)
 		if (at == name || at[-1] == ':')
 			memmove(at, at + 1, strlen(at));

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Names as their source has them. */
+/* Translates symbols to names of the source. */
 #ifndef NOPWATCH_FIND_DWARF_DEMANGLE_H
 #define NOPWATCH_FIND_DWARF_DEMANGLE_H
 
 #include "nopwatch/base.h"
 
-/* Zeroed it is valid. */
+/* A zeroed one is valid. */
 struct nw_demangler {
 	bool looked;
 	void *library;
 	char *(*demangle)(const char *name, char *buffer, size_t *length, int *status);
 };
 
-/* "ns::f(int)"; NULL: it is none of C++'s or Rust's, or nobody here can tell. The caller frees. */
+/* Returns "ns::f(int)"; NULL: the symbol is neither C++ nor Rust, or there is no C++ library. The caller frees it. */
 char *nw_demangle(struct nw_demangler *demangler, const char *name);
-/* Open the library that knows C++'s names now; else that is done when the first is met. */
+/* Opens the C++ library now; otherwise it is opened for the first C++ symbol. */
 void nw_demangler_open(struct nw_demangler *demangler);
 void nw_demangler_close(struct nw_demangler *demangler);
-/* Of Rust's v0 mangling ("_R..."): the path and its generics, without the hashes. The same. (rust.c) */
+/* Translates Rust's v0 mangling ("_R..."): the path and its generics, without the hashes. The caller frees it.
+ * (rust.c) */
 char *nw_demangle_rust(const char *name);
 
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * From a function to its caller on 32-bit ARM, whose programs have no .eh_frame, but tables of their own: "Exception
- * Handling ABI for the Arm Architecture" (IHI 0038), sections "Index table entries" to "Frame unwinding instructions".
+ * Finds a function's caller on 32-bit ARM, whose programs have no .eh_frame, but tables of their own: "Exception
+ * Handling ABI for the Arm Architecture" (IHI 0038), sections "Index table entries" to "Frame unwinding
+ * instructions".
  *
- * .ARM.exidx is sorted by functions, two words each: where it begins, and how its frame is taken down, or where in
- * .ARM.extab that is told. It holds where calls return to, and not in a function's first and last instructions. Linkers make an entry
- * that refuses (EXIDX_CANTUNWIND) where functions without any begin.
+ * .ARM.exidx is sorted by functions and has two words for each: the begin of the function, and the instructions for
+ * unwinding its frame, or their place in .ARM.extab. They are valid where calls return to, and not in a function's
+ * first and last instructions. Linkers make an entry that refuses (EXIDX_CANTUNWIND) where functions without tables
+ * begin.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -19,7 +21,7 @@
 enum {
 	ENTRY = 8,  /* bytes */
 	CANNOT = 1, /* EXIDX_CANTUNWIND */
-	START = 64, /* bytes of a program's first instructions */
+	START = 64, /* in bytes: the program's first instructions */
 	SP = 13,
 	LR = 14,
 	PC = 15
@@ -30,7 +32,7 @@ enum {
 
 struct nw_exidx {
 	struct nw_image *image;
-	uint32_t vaddr, count, first; /* first: where the program begins */
+	uint32_t vaddr, count, first; /* first: the program's entry point */
 	unsigned char *table;
 };
 
@@ -43,7 +45,8 @@ static uint32_t number(const struct nw_exidx *exidx, const unsigned char *at)
 	return value;
 }
 
-/* A "prel31": bits 30 to 0 are the distance from the place where it is. Code's lowest bit may say that it is Thumb's. */
+/* Decodes a "prel31": bits 30 to 0 are the distance from its own place. In addresses of code, the lowest bit marks
+ * Thumb. */
 static uint32_t place_at(uint32_t where, uint32_t word)
 {
 	return where + ((word & 0x7fffffff) | (word & 0x40000000) << 1);
@@ -109,14 +112,14 @@ void nw_exidx_free(struct nw_exidx *exidx)
 
 struct frame {
 	const struct nw_memory *memory;
-	struct nw_registers regs; /* becoming the caller's */
+	struct nw_registers regs; /* they become the caller's */
 	uint32_t sp;
-	int fault; /* what could not be read; 0: nothing */
+	int fault; /* error of a failed read; 0: none */
 	const unsigned char *code;
 	size_t len, at;
 };
 
-/* The registers of the mask are on the stack, the lowest first. What cannot be read is not known. */
+/* Pops the registers of the mask from the stack, the lowest first. A register that cannot be read is unknown. */
 static int pop(struct frame *f, uint32_t mask)
 {
 	for (unsigned int i = 0; i < 16; i++) {
@@ -167,7 +170,7 @@ static int pop_high(struct frame *f, unsigned int op, unsigned int next)
 {
 	const uint32_t mask = (op & 15) << 8 | next;
 
-	return mask ? pop(f, mask << 4) : -ENOENT; /* none: it refuses */
+	return mask ? pop(f, mask << 4) : -ENOENT; /* an empty mask refuses */
 }
 
 static int pop_low(struct frame *f, unsigned int op, unsigned int next)
@@ -191,7 +194,7 @@ static int from_register(struct frame *f, unsigned int op, unsigned int next)
 	return f->regs.known[op & 15] ? 0 : -EFAULT;
 }
 
-/* Floating-point registers, which nobody finds callers by: as many of 8 bytes as the lowest bits say, and one. */
+/* Skips floating-point registers, by which no caller is found: the lowest bits tell how many of 8 bytes, minus one. */
 static int skip_row(struct frame *f, unsigned int op, unsigned int next)
 {
 	(void)next;
@@ -219,7 +222,8 @@ static int finish(struct frame *f, unsigned int op, unsigned int next)
 	return 0;
 }
 
-/* The first that fits holds; what fits none is reserved, or of coprocessors that no Linux of today runs on. */
+/* The first row that fits counts. All other instructions are reserved, or belong to coprocessors that Linux does not
+ * support any more. */
 static const struct {
 	uint8_t mask, op;
 	bool long_one; /* a byte follows */
@@ -234,7 +238,7 @@ static const struct {
 	{0xff, 0xb1, true, pop_low},
 	{0xff, 0xb2, true, far_up},
 	{0xff, 0xb3, true, skip_range},		/* D registers by FSTMFDX */
-	{0xf8, 0xb8, false, skip_row_and_word}, /* from D8 on, likewise */
+	{0xf8, 0xb8, false, skip_row_and_word}, /* from D8 on, by FSTMFDX */
 	{0xfe, 0xc8, true, skip_range},		/* D16 to D31, D0 to D15 */
 	{0xf8, 0xd0, false, skip_row},		/* from D8 on */
 };
@@ -265,7 +269,7 @@ struct code {
 	size_t len;
 };
 
-/* The bytes of a word that are instructions, the highest first. */
+/* Takes the bytes of a word that are instructions, the highest first. */
 static void take_code(struct code *f, uint32_t word, unsigned int bytes)
 {
 	for (unsigned int i = bytes; i-- > 0;)
@@ -273,9 +277,9 @@ static void take_code(struct code *f, uint32_t word, unsigned int bytes)
 }
 
 /*
- * An entry of .ARM.extab. Of the ABI's own forms, 0 has three bytes of instructions, 1 and 2 two and how many words follow.
- * Else it is a language's own, of which the ABI says nothing; GCC's and LLVM's have what belongs to form 1 behind the
- * address of their routine.
+ * Reads an entry of .ARM.extab. The ABI defines three forms: form 0 has three bytes of instructions; 1 and 2 have
+ * two, and the number of words that follow. Other entries are defined by a language; those of GCC and LLVM have the
+ * data of form 1 behind the address of their routine.
  */
 static int read_entry(const struct nw_exidx *exidx, uint32_t vaddr, struct code *f)
 {
@@ -310,7 +314,8 @@ static int read_entry(const struct nw_exidx *exidx, uint32_t vaddr, struct code 
 	return 0;
 }
 
-/* Does nobody call it, since a process or a thread begins there? Such an entry refuses, but so do others. */
+/* Has the function no caller, because a process or a thread begins there? Its entry refuses, but other entries do so,
+ * too. */
 static bool is_first(const struct nw_exidx *exidx, uint32_t vaddr)
 {
 	static const char *const names[] = {"_start", "__clone", "clone"};
@@ -326,7 +331,7 @@ static bool is_first(const struct nw_exidx *exidx, uint32_t vaddr)
 	return false;
 }
 
-/* 1: its instructions are in f; 0: nobody called it; -ENOENT. */
+/* Returns 1: its instructions are in f; 0: the function has no caller; -ENOENT. */
 static int find_code(const struct nw_exidx *exidx, uint32_t vaddr, struct code *f)
 {
 	size_t low = 0, high = exidx->count;
@@ -386,7 +391,7 @@ int nw_exidx_run(const unsigned char *code, size_t len, const struct nw_memory *
 	int ret = run(&f);
 	if (ret < 0)
 		return ret;
-	/* only what a signal interrupted has its pc on the stack; a call's return address was in lr */
+	/* Only an interrupted function has its pc on the stack; the return address of a call was in lr. */
 	*interrupted = f.regs.known[PC];
 	const unsigned int back = f.regs.known[PC] ? PC : LR;
 	if (!f.regs.known[back])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * See fence.h. Each fence stands by itself, since not every kernel has all of them, and not every user may put them up: a
- * user without privileges has none to drop, seccomp came with Linux 3.5, and so on. So no failure here is an error.
+ * See fence.h. Each restriction is applied on its own, because not every kernel has all of them and not every user
+ * may use them: a user without privileges has none to drop, seccomp needs Linux 3.5, and so on. So failures are
+ * ignored.
  */
 #include "fence.h"
 
@@ -56,41 +57,20 @@
 
 #if defined(OUR_ARCH) && defined(SECCOMP_RET_ERRNO) && !defined(SANITIZED)
 
-/* What libelf, libdw, liblzma and the C library need to read descriptors that are open, and to compute. */
+/* System calls that libelf, libdw, liblzma and the C library need for reading open descriptors and for computing. */
 static const int calls[] = {
-	SYS_read,
-	SYS_pread64,
-	SYS_lseek,
-	SYS_fstat,
-	SYS_munmap,
-	SYS_mremap,
-	SYS_brk,
-	SYS_madvise,
-	SYS_futex,
-	SYS_close,
-	SYS_exit,
-	SYS_exit_group,
-	SYS_rt_sigreturn,
-	SYS_rt_sigprocmask,
-	SYS_restart_syscall,
-	SYS_getpid,
-	SYS_gettid,
-	SYS_clock_gettime,
-	SYS_sched_yield,
-	SYS_sysinfo,
-	SYS_setrlimit,
+	SYS_read, SYS_pread64, SYS_lseek, SYS_fstat, SYS_munmap, SYS_mremap, SYS_brk,
+	SYS_madvise, SYS_futex, SYS_close, SYS_exit, SYS_exit_group, SYS_rt_sigreturn,
+	SYS_rt_sigprocmask, SYS_restart_syscall, SYS_getpid, SYS_gettid, SYS_clock_gettime,
+	SYS_sched_yield, SYS_sysinfo, SYS_setrlimit,
 #ifdef SYS_sendmsg
-	SYS_sendmsg,
-	SYS_recvmsg,
-	SYS_sendto,
-	SYS_recvfrom,
+	SYS_sendmsg, SYS_recvmsg, SYS_sendto, SYS_recvfrom,
 #endif
 #ifdef SYS_newfstatat
 	SYS_newfstatat,
 #endif
 #ifdef SYS_fstat64
-	SYS_fstat64,
-	SYS_fstatat64,
+	SYS_fstat64, SYS_fstatat64,
 #endif
 #ifdef SYS_statx
 	SYS_statx,
@@ -102,12 +82,11 @@ static const int calls[] = {
 	SYS_getrandom,
 #endif
 #ifdef SYS_futex_time64
-	SYS_futex_time64,
-	SYS_clock_gettime64,
+	SYS_futex_time64, SYS_clock_gettime64,
 #endif
 #ifdef __x86_64__
-	335, /* uretprobe, by which the kernel's return probes in this process work (Linux 6.11) */
-	336, /* uprobe, likewise (Linux 6.18) */
+	/* uretprobe: the kernel's return probes in this process need it (Linux 6.11) */
+	335, 336, /* uprobe, for the same reason (Linux 6.18) */
 #endif
 #ifdef __s390x__
 	SYS_mmap, /* its arguments are in memory, where no filter sees them */
@@ -115,10 +94,10 @@ static const int calls[] = {
 };
 
 enum {
-	OUR_PID =
-		0x7fffffff /* stands for the number of this process, which is never so large */
+	/* Stands for the number of this process, which is never so large. */
+	OUR_PID = 0x7fffffff
 };
-/* Calls with an argument that decides: they are allowed if these bits of it have this value. */
+/* System calls that are allowed if these bits of an argument have this value. */
 static const struct {
 	int call;
 	unsigned int argument;
@@ -141,7 +120,7 @@ static const struct {
 
 static uint32_t argument_at(unsigned int number)
 {
-	/* the lower half of 64 bits */
+	/* offset of the lower half of 64 bits */
 	const unsigned int half = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
 
 	return (uint32_t)offsetof(struct seccomp_data, args) + 8 * number + half;
@@ -207,7 +186,7 @@ static void limit(__rlimit_resource_t what, rlim_t value)
 	(void)setrlimit(what, &(struct rlimit){value, value});
 }
 
-/* Bytes that this process has: all addresses, and private memory. 0: /proc does not tell. */
+/* Reads the sizes of the address space and of private memory, in bytes. 0: /proc is not available. */
 static void sizes(uint64_t *all, uint64_t *data)
 {
 	unsigned long long pages[6] = {0};
@@ -224,7 +203,7 @@ static void sizes(uint64_t *all, uint64_t *data)
 	*data = pages[5] * page;
 }
 
-/* RLIMIT_DATA leaves out files that are mapped, but before Linux 4.7 also memory that malloc() maps. */
+/* Limits memory. RLIMIT_DATA does not include mapped files, but before Linux 4.7 not even memory that malloc() maps. */
 static void limit_memory(void)
 {
 	uint64_t all, data;
@@ -242,7 +221,7 @@ static void limit_memory(void)
 static void limit_all(void)
 {
 	enum {
-		DESCRIPTORS = 8192 /* enough for as many files as are kept open */
+		DESCRIPTORS = 8192 /* enough for the files that are kept open */
 	};
 	struct rlimit files;
 
@@ -264,14 +243,14 @@ void nw_fence_descriptors(bool allowed)
 
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
 		return;
-	/* descriptor 0 is the socket: no other may be made below 1 */
+	/* Descriptor 0 is the socket: no further one may be made. */
 	files.rlim_cur = allowed ? files.rlim_max : 1;
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
 /* ---- what was inherited ------------------------------------------------------------- */
 
-/* Signals of the terminal and the parent's own ways with them are none of its business. */
+/* Resets signals: those of the terminal, and the parent's handlers, are not for this process. */
 static void forget_signals(void)
 {
 	sigset_t none;
@@ -297,7 +276,7 @@ static void drop_privileges(void)
 		(void)!setresgid(NOBODY, NOBODY, NOBODY);
 		(void)!setresuid(NOBODY, NOBODY, NOBODY);
 	}
-	/* also where the number is not one of this user namespace */
+	/* also if NOBODY does not exist in this user namespace */
 	(void)syscall(SYS_capset, &header, none);
 }
 
@@ -308,13 +287,13 @@ bool nw_fence_enter(int socket, pid_t parent)
 	if (socket != 0 && dup2(socket, 0) < 0)
 		return false;
 #ifdef SANITIZED
-	nw_close_files_above(STDERR_FILENO); /* its reports */
+	nw_close_files_above(STDERR_FILENO); /* the sanitizer reports on stderr */
 #else
 	nw_close_files_above(0);
 #endif
 	limit_all();
 	drop_privileges();
-	/* behind the change of user, which takes it back */
+	/* after the change of user, which resets it */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames of calls, from .eh_frame (System V psABI, "DWARF Extensions" of the Linux Standard Base).
- * libdw interprets it, but does not tell which of its entries an address belongs to: an entry is a
- * function, so where they begin is read beside it.
+ * Frames of calls, from .eh_frame (System V psABI, "DWARF Extensions" of the Linux Standard Base). libdw interprets
+ * it, but does not tell which entry an address belongs to. An entry is a function, so the begins of functions are
+ * read separately.
  */
 #include "reader.h"
 
@@ -24,7 +24,7 @@
 /* The code that an entry of the table describes: a function, or a part of one. */
 struct function {
 	uint64_t start, size;
-	uint64_t next; /* where that of the next entry begins; 0: it is the last */
+	uint64_t next; /* begin of the next entry's code; 0: it is the last */
 };
 
 struct nw_frame_table {
@@ -68,7 +68,7 @@ static bool find_section(const struct nw_image *image, Elf *elf, struct section 
 	return false;
 }
 
-/* How long a pointer of this encoding is; 0: not known. */
+/* Returns the size of a pointer with this encoding; 0: unknown. */
 static size_t pointer_size(unsigned int encoding, unsigned int word)
 {
 	static const unsigned int sizes[16] = {
@@ -78,7 +78,7 @@ static size_t pointer_size(unsigned int encoding, unsigned int word)
 	return (encoding & 0x0f) == DW_EH_PE_absptr ? word : sizes[encoding & 0x0f];
 }
 
-/* Are the places of the functions of this CIE 32-bit distances, as compilers write them? */
+/* Are the addresses of functions with this CIE 32-bit distances, as compilers write them? */
 static bool has_distances(const Dwarf_CIE *cie, unsigned int word)
 {
 	const uint8_t *data = cie->augmentation_data;
@@ -106,7 +106,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The distance at this place of the section; the caller knows that it is there. */
+/* Returns the distance at this place of the section; the caller has checked that it is in the section. */
 static int32_t distance_at(const struct section *section, const unsigned char *at)
 {
 	uint32_t distance;
@@ -115,7 +115,7 @@ static int32_t distance_at(const struct section *section, const unsigned char *a
 	return (int32_t)(section->big_endian ? be32toh(distance) : le32toh(distance));
 }
 
-/* False: another form, of which nothing is known. */
+/* Returns false if the table has another form, which is not supported. */
 static bool find_functions(const struct nw_image *image, struct nw_frame_table *table)
 {
 	unsigned char *ident = (unsigned char *)elf_getident(table->elf, NULL);
@@ -157,7 +157,7 @@ static bool find_functions(const struct nw_image *image, struct nw_frame_table *
 	return last != NULL;
 }
 
-/* The one that holds vaddr; NULL: none does. */
+/* Returns the function that contains vaddr; NULL: none. */
 static const struct function *function_at(const struct nw_frame_table *table,
 					  uint64_t vaddr)
 {
@@ -167,7 +167,7 @@ static const struct function *function_at(const struct nw_frame_table *table,
 	return found && vaddr - found->start < found->size ? found : NULL;
 }
 
-/* DW_OP_bregN OFFSET, or DW_OP_bregx N OFFSET: what a register and an offset look like. */
+/* Is the operation a register plus an offset: DW_OP_bregN OFFSET, or DW_OP_bregx N OFFSET? */
 static bool is_register(const Dwarf_Op *op, const struct nw_arch *arch,
 			struct nw_frame_numbers *out)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * See info.h. Debug files may have parts of theirs in a file that they share, which they name (.gnu_debugaltlink). libdw
- * opens that by itself as soon as it needs it, whatever the name leads to; unless it was given one before.
+ * See info.h. Debug files may share data in a file that they name (.gnu_debugaltlink). libdw opens that file by
+ * itself as soon as it needs it, whatever the name is, unless it was given one before.
  */
 #include "info.h"
 
@@ -15,8 +15,8 @@
 #include "find/elf/budget.h"
 #include "find/elf/symbol.h"
 
-/* dwarf_begin() would map the file, and a file that shrinks would kill us. Where this is a process of its own only that
- * one dies, and large files need no memory. */
+/* dwarf_begin() is not used: it would map the file, and a file that shrinks would kill us. In the reader process only
+ * that process would die, so the file is mapped there, and large files need no memory. */
 static Dwarf *open_dwarf(const struct nw_image *image, int fd, Elf **elf)
 {
 	const off_t size = lseek(fd, 0, SEEK_END);
@@ -31,7 +31,7 @@ static Dwarf *open_dwarf(const struct nw_image *image, int fd, Elf **elf)
 
 /* ---- what is shared ----------------------------------------------------------------- */
 
-/* A file of debugging information that says nothing: one byte of .debug_info. */
+/* An empty file of debugging information: one byte of .debug_info. */
 struct empty {
 	Elf64_Ehdr header;
 	char names[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The DWARF of a file, opened so that libdw opens nothing by itself. */
+/* The DWARF of a file, opened so that libdw opens no files by itself. */
 #ifndef NOPWATCH_FIND_DWARF_INFO_H
 #define NOPWATCH_FIND_DWARF_INFO_H
 
@@ -11,13 +11,13 @@
 
 /* The file that debug files share (dwz). */
 struct nw_shared_info {
-	int fd; /* -1: there is none, and elf is of `empty` */
+	int fd; /* -1: there is none, and `elf` is in `empty` */
 	char *empty;
 	Elf *elf;
 	Dwarf *dwarf;
 };
 
-/* Zeroed it is closed. */
+/* A zeroed one is closed. */
 struct nw_info {
 	Elf *elf;
 	Dwarf *dwarf;
@@ -25,7 +25,7 @@ struct nw_info {
 	struct nw_shared_info shared;
 };
 
-/* fd: of the image, or of its debug file; it must stay. False: there is none, or too much of it. */
+/* fd: of the image or its debug file; it must stay open. Returns false if there is no DWARF, or too much. */
 bool nw_info_open(const struct nw_image *image, int fd, struct nw_info *out);
 void nw_info_close(struct nw_info *info);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How often a function was inlined: a probe on the copy that is left never fires where the
- * compiler put the code into its callers. Only DWARF tells; without libdw nothing does.
+ * Counts the inlined copies of a function: a probe on the function itself does not fire where the compiler has put
+ * its code into callers. Only DWARF tells, so without libdw the number is unknown.
  */
 #include "reader.h"
 
@@ -17,12 +17,13 @@ struct count {
 	const struct nw_debug_sections *sections;
 	const char *name;
 	int copies;
-	bool dwarf;	    /* there is some */
-	uint64_t entries;   /* that may still be looked at */
-	unsigned int depth; /* hostile files may nest without end */
+	bool dwarf;	    /* the file has DWARF */
+	uint64_t entries;   /* limit of further entries */
+	unsigned int depth; /* limited, because hostile files may nest without end */
 };
 
-/* "app::serve" is called serve by DWARF, and _ZN3app5serve...E by the linker, unless it is static. */
+/* Compares whole names. DWARF calls "app::serve" serve; its linkage name is _ZN3app5serve...E, unless the function is
+ * static. */
 static bool has_whole_name(Dwarf_Die *die, const char *name, const struct count *count)
 {
 	const char *last = strrchr(count->name, ':');
@@ -51,7 +52,8 @@ static void count_below(Dwarf_Die *die, struct count *count)
 		return;
 	count->depth++;
 	do {
-		/* as many as there are bytes; a sibling may be a child, or itself */
+		/* There may be as many entries as bytes; in a damaged file the next sibling may be a child, or the
+		 * entry itself. */
 		if (!count->entries)
 			break;
 		count->entries--;

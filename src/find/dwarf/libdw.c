@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * libdw's functions, which are in a library that is opened when the first of them is called (base/library.h): it and
- * the two that it brings would take a third of a millisecond at the start of runs that mostly ask it nothing. Whoever calls them
- * need not know: they have their names here, and go on to the library, as through a linker's table. Where it cannot be
- * opened they answer as of a file that says nothing.
+ * libdw's functions. Their library is opened at the first call of one of them (base/library.h): loading it and the
+ * two libraries that it needs would take a third of a millisecond at the start of runs that mostly do not use it.
+ * Callers do not notice: the functions have their names here, and forward to the library, like a linker's table. If
+ * the library cannot be opened, they return the result for a file without DWARF.
  */
 #include "nopwatch/dwarf.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/library.h"
 
-/* each(type, what it is where there is no library, name, parameters, arguments); libdw.h has checked them. A row a function. */
+/* each(type, result without the library, name, parameters, arguments), a row per function; libdw.h has checked them. */
 /* clang-format off */
 #define FUNCTIONS(each) \
 	each(Dwarf *, NULL, dwarf_begin_elf, (Elf *elf, Dwarf_Cmd command, Elf_Scn *group), (elf, command, group)) \
@@ -73,7 +73,7 @@ struct addresses {
 	FUNCTIONS(POINTER)
 };
 
-/* Looked up once, the same for everybody ever after: a linker's table, not a state. */
+/* Looked up once and constant from then on: a linker's table, not state. */
 static struct addresses addresses;
 static bool is_open;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * The header of a line table (DWARF 2 to 5, section 6.2.4), read only for whether libdw may read it: every length and
- * every string in it ends within it. libdw looks at some of them after it has used them (read_srclines()).
+ * Checks the header of a line table (DWARF 2 to 5, section 6.2.4) before libdw reads it: every length and every
+ * string in it must end within it. libdw checks some of them only after using them (read_srclines()).
  */
 #include "sections.h"
 
 #include <string.h>
 
-/* Where the next byte is; after something that is not whole, all that follows reads as 0. */
+/* The position in the header. After the first incomplete item, everything reads as 0. */
 struct cursor {
 	const uint8_t *at, *end;
 	bool big_endian, bad;
@@ -35,7 +35,7 @@ static uint64_t take(struct cursor *cursor, size_t count)
 	return value;
 }
 
-/* An unsigned LEB128; one of more than 64 bits is bad, as readers disagree on where it ends. */
+/* Reads an unsigned LEB128. One of more than 64 bits is bad, because readers disagree on its end. */
 static uint64_t take_leb(struct cursor *cursor)
 {
 	uint64_t value = 0;
@@ -50,7 +50,7 @@ static uint64_t take_leb(struct cursor *cursor)
 	return 0;
 }
 
-/* A string with its NUL. True: there is one, and it is not empty. */
+/* Reads a string with its NUL. Returns true if it is complete and not empty. */
 static bool take_string(struct cursor *cursor)
 {
 	const uint8_t *nul = left(cursor) ? memchr(cursor->at, '\0', left(cursor)) : NULL;
@@ -75,8 +75,8 @@ static void take_old_tables(struct cursor *cursor)
 
 /* ---- DWARF 5 ------------------------------------------------------------------------ */
 
-/* DW_FORM_...; a form that is not here stands in no line table of a compiler's. Above all those that lead to other files
- * and to indexes of strings, which libdw looks up by a unit that a line table does not have. */
+/* DW_FORM_... values that compilers use in line tables. All others are refused, above all those that lead to other
+ * files, and indexes of strings, which libdw looks up by a unit that a line table does not have. */
 enum form {
 	BLOCK2 = 0x03,
 	BLOCK4 = 0x04,
@@ -128,18 +128,18 @@ static void take_form(struct cursor *cursor, uint64_t form, size_t offset_size)
 	}
 }
 
-/* How its entries are written, then the entries: of directories, or of files. */
+/* Reads the forms of a table's entries, and then the entries: directories, or files. */
 static void take_table(struct cursor *cursor, size_t offset_size)
 {
 	uint64_t forms[255];
 	const size_t form_count = (size_t)take(cursor, 1);
 
 	for (size_t i = 0; i < form_count; i++) {
-		take_leb(cursor); /* what it tells: a path, a directory, a checksum, ... */
+		take_leb(cursor); /* its meaning: a path, a directory, a checksum, ... */
 		forms[i] = take_leb(cursor);
 	}
 	const uint64_t entries = take_leb(cursor);
-	/* entries of no bytes could be any number */
+	/* Empty entries are refused: there could be any number of them. */
 	cursor->bad |= entries && (!form_count || entries > left(cursor) / form_count);
 	for (uint64_t i = 0; i < entries && !cursor->bad; i++)
 		for (size_t form = 0; form < form_count; form++)
@@ -148,12 +148,13 @@ static void take_table(struct cursor *cursor, size_t offset_size)
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
-/* What stands between the header's length and the tables. */
+/* Reads the fields between the header's length and the tables. */
 static void take_fields(struct cursor *cursor, uint64_t version)
 {
-	skip(cursor, version >= 4 ? 5 : 4); /* instructions' lengths, and lines' steps */
+	skip(cursor,
+	     version >= 4 ? 5 : 4); /* lengths of instructions, and steps of lines */
 	const uint64_t opcode_base = take(cursor, 1);
-	cursor->bad |= !opcode_base; /* it counts from 1 */
+	cursor->bad |= !opcode_base; /* opcodes count from 1 */
 	skip(cursor, cursor->bad ? 0 : opcode_base - 1);
 }
 
@@ -187,6 +188,6 @@ bool nw_line_table_is_sound(struct nw_section_bytes section, uint64_t at, bool b
 		take_table(&cursor, offset_size);
 		take_table(&cursor, offset_size);
 	}
-	/* four bytes more are an offset of NVIDIA's compiler, which libdw reads */
+	/* Four more bytes are an offset of NVIDIA's compiler, which libdw reads. */
 	return !cursor.bad && (left(&cursor) == 0 || left(&cursor) == 4);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the source of an address is, and which functions the compiler has put into another there: from DWARF, in the
- * file or in its debug file, by libdw.
+ * Finds the source line of an address, and the functions that the compiler has inlined there, from the DWARF of the
+ * file or its debug file, by libdw.
  */
 #include "info.h"
 
@@ -49,7 +49,7 @@ void nw_lines_free(struct nw_lines *lines)
 	free(lines);
 }
 
-/* By the table of addresses, which gcc writes; else one unit after the other. */
+/* Finds the unit by the table of addresses, which gcc writes; else by trying all units. */
 static bool find_unit(const struct nw_lines *lines, uint64_t vaddr, Dwarf_Die *out)
 {
 	Dwarf_Off at = 0, next;
@@ -65,7 +65,7 @@ static bool find_unit(const struct nw_lines *lines, uint64_t vaddr, Dwarf_Die *o
 	return false;
 }
 
-/* What the linker calls it, which tells more; else what the source does. */
+/* Returns the linker's name, which tells more; else the name in the source. */
 static const char *name_of(const struct nw_lines *lines, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -86,7 +86,7 @@ static unsigned int number(Dwarf_Die *die, unsigned int name)
 	return (unsigned int)value;
 }
 
-/* Where an inlined function was called. */
+/* Returns the source line at which an inlined function was called. */
 static struct nw_source_line call_of(const struct nw_lines *lines, Dwarf_Die *unit,
 				     Dwarf_Die *inlined)
 {
@@ -101,16 +101,16 @@ static struct nw_source_line call_of(const struct nw_lines *lines, Dwarf_Die *un
 				       number(inlined, DW_AT_call_line)};
 }
 
-/* What is around an address, from the unit inwards. */
+/* The entries around an address, from the unit inwards. */
 struct scopes {
 	uint64_t vaddr;
-	uint64_t entries; /* that may still be looked at: files are hostile */
+	uint64_t entries; /* limit of further entries: files are hostile */
 	size_t depth;
 	Dwarf_Die die[64];
 };
 
-/* Functions stand in namespaces and types, too, as Rust's do, where dwarf_getscopes() does not look; and of functions that
- * are inlined into others that are inlined it names the first only. */
+/* May the entry contain functions although it has no address? Functions may be in namespaces and types, as in Rust,
+ * where dwarf_getscopes() does not look; and of nested inlined functions it returns only the first. */
 static bool has_no_address(Dwarf_Die *die)
 {
 	switch (dwarf_tag(die)) {
@@ -126,7 +126,7 @@ static bool has_no_address(Dwarf_Die *die)
 	}
 }
 
-/* True: out ends with the innermost one that has the address. */
+/* Returns true if `out` ends with the innermost entry that has the address. */
 static bool find_scopes(Dwarf_Die *die, struct scopes *out)
 {
 	Dwarf_Die child;

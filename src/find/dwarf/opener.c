@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A process that opens files of traced programs for the reader process (reader.h). Who opens, closes or asks for the size of a
- * file on a file system that does not answer (FUSE, NFS) may wait for ever, and cannot be killed meanwhile. So nopwatch never
- * has such a file: this process hands it to the reader, and is left behind if it does not come back.
+ * A process that opens files of traced programs for the reader process (reader.h). On a file system that does not
+ * answer (FUSE, NFS), opening or closing a file or asking for its size may block for ever, and a blocked process
+ * cannot be killed. So nopwatch never has such a file: this process passes it to the reader, and is abandoned if it
+ * does not return.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,15 +16,15 @@
 struct request {
 	int (*get)(void *arg, unsigned int what, const char *name);
 	unsigned int what;
-	uint32_t name_size; /* with its NUL; behind it there is what arg points at */
+	uint32_t name_size; /* including its NUL; a copy of arg's data follows */
 };
 
 enum {
 	MOST_REQUEST = 32 << 10,
-	ALIGN = 16 /* of what arg points at */
+	ALIGN = 16 /* of arg's data */
 };
 
-/* Not by send() and recv(): filters of system calls know these by several names. */
+/* send() and recv() are not used: filters of system calls know them by several names. */
 bool nw_send_message(int socket, const void *bytes, size_t len, int fd)
 {
 	union {
@@ -50,7 +51,7 @@ static size_t arg_offset(uint32_t name_size)
 	return (sizeof(struct request) + name_size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* Until nopwatch ends it, or is gone. */
+/* Serves requests until nopwatch ends it or dies. */
 static void serve(int socket, int reader)
 {
 	static _Alignas(ALIGN) char bytes[MOST_REQUEST];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * nopwatch's side of the reader process (reader.h): it is started, asked, watched while it reads, and given up.
- * Descriptors go to it one by one and are closed here at once, so that the number of files is not limited by ours.
+ * nopwatch's side of the reader process (reader.h): starts it, asks it, watches it while it reads, and gives it up.
+ * Descriptors are passed to it one by one and closed here at once, so that our limit does not restrict the number of
+ * files.
  */
 #include "reader.h"
 
@@ -22,28 +23,28 @@
 #define S  (1000 * MS)
 
 enum {
-	SLICE_MS = 20, /* how often it is looked whether it is still to be waited for */
+	SLICE_MS = 20, /* time between two checks of the limits while waiting */
 	MOST_UNREAPED = 16,
-	NO_MEMORY = 2 /* the exit status of a reader that has not even enough to say so */
+	NO_MEMORY = 2 /* exit status of a reader that has no memory for an answer */
 };
-static const uint64_t most_cpu = 3 * S, /* for a question */
+static const uint64_t most_cpu = 3 * S, /* per question */
 	most_wait = 10 * S, most_session_cpu = 30 * S, most_lines_cpu = 10 * S,
 		      most_hurry = 500 * MS;
 
 struct nw_reader {
 	pid_t pid;  /* 0: there is none */
-	int socket; /* -1: likewise */
+	int socket; /* -1: there is none */
 	struct nw_opener opener;
-	bool names;   /* of C++ are asked for, too */
-	bool linked;  /* nw_reader_linked() */
-	uint64_t cpu; /* ns that readers have used which have ended */
-	uint64_t
-		lines_cpu; /* ns that they have used for source lines and inlined functions */
-	bool hurried;	   /* the run is to end */
-	uint64_t hurry;	   /* ns that may still be waited, if so */
+	bool names;   /* C++ names are needed, too */
+	bool linked;  /* nw_reader_linked() was called */
+	uint64_t cpu; /* ns used by readers that have ended */
+	/* Time in ns that readers have used for source lines and inlined functions. */
+	uint64_t lines_cpu;
+	bool hurried;		/* the run is about to end */
+	uint64_t hurry;		/* ns that may still be waited then */
 	struct nw_error closed; /* code 0: questions are answered */
 	struct nw_buf question;
-	unsigned char *answer; /* NW_MOST_MESSAGE */
+	unsigned char *answer; /* NW_MOST_MESSAGE bytes */
 	size_t len;
 	struct nw_served *inside; /* NULL: in a process of its own */
 	const struct nw_read_file *file;
@@ -62,7 +63,8 @@ static uint64_t now_ns(clockid_t clock)
 
 /* ---- the process -------------------------------------------------------------------- */
 
-/* One message, and the descriptor that comes with it. *fd: -1: there is none. Returns how many bytes, 0: the other side is gone. */
+/* Receives one message, and the descriptor that comes with it; *fd -1: none. Returns the length; 0: the other side
+ * has ended. */
 static size_t receive_message(int socket, void *bytes, size_t room, int *fd)
 {
 	union {
@@ -83,7 +85,7 @@ static size_t receive_message(int socket, void *bytes, size_t room, int *fd)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* In the reader: ask the parent for a descriptor, which comes with the reply. */
+/* Called in the reader: asks the parent for a descriptor, which comes with the reply. */
 static int get_descriptor(void *arg, unsigned int what, const char *name)
 {
 	struct nw_buf want = {0};
@@ -109,7 +111,7 @@ static int get_descriptor(void *arg, unsigned int what, const char *name)
 	return fd < 0 ? -EMFILE : fd;
 }
 
-/* In the reader: answer until the parent closes the socket. */
+/* Called in the reader: answers until the parent closes the socket. */
 static void serve(struct nw_served *served)
 {
 	unsigned char *question = malloc(NW_MOST_MESSAGE);
@@ -141,7 +143,7 @@ static void become_reader(const struct nw_reader *reader, int socket, pid_t pare
 	static const struct nw_descriptors descriptors = {get_descriptor, NULL};
 	struct nw_served *served = nw_served_open(&descriptors);
 
-	/* libdw calls exit() where memory runs out, and nobody else does */
+	/* Only libdw calls exit(), and only if memory runs out. */
 	if (!served || atexit(end_without_memory) != 0)
 		_exit(NO_MEMORY);
 	errno = 0;
@@ -153,7 +155,8 @@ static void become_reader(const struct nw_reader *reader, int socket, pid_t pare
 	_exit(1);
 }
 
-/* A receive call returns after SLICE_MS at the latest, so that its caller can check for signals and for the time limit. */
+/* A receive call returns after SLICE_MS at the latest, so that its caller can check for signals and for the time
+ * limit. */
 static bool has_slices(int socket)
 {
 	const struct timeval slice = {0, 1000 * SLICE_MS};
@@ -190,7 +193,7 @@ static uint64_t cpu_of(const struct nw_reader *reader)
 									    : 0;
 }
 
-/* Take what has died. Where a file system does not answer, a process may live on although it was killed. */
+/* Reaps dead processes. If a file system does not answer, a killed process may live on. */
 static void reap(struct nw_reader *reader)
 {
 	for (size_t i = 0; i < MOST_UNREAPED; i++)
@@ -198,7 +201,7 @@ static void reap(struct nw_reader *reader)
 			reader->unreaped[i] = 0;
 }
 
-/* Kill a process of ours, and forget it. *status: how it has ended, if it had before. */
+/* Kills one of our processes and forgets it. *status: how it has ended, if it had ended before. */
 static void end_process(struct nw_reader *reader, pid_t *pid, int *socket, int *status)
 {
 	const struct timespec moment = {0, 1000000};
@@ -236,8 +239,8 @@ static void stop(struct nw_reader *reader, int *status)
 
 struct waiting {
 	uint64_t since, cpu;
-	uint64_t
-		spent; /* up to this time it was taken from what a run that is to end may wait */
+	/* Up to this time, waiting was subtracted from `hurry`. */
+	uint64_t spent;
 };
 
 void nw_reader_linked(struct nw_reader *reader)
@@ -253,7 +256,7 @@ void nw_reader_hurry(struct nw_reader *reader)
 	}
 }
 
-/* Nothing is read any more. */
+/* Stops the reader for good: no more files are read. */
 static int close_reader(struct nw_reader *reader, int code, const char *why,
 			struct nw_error *err)
 {
@@ -266,7 +269,7 @@ static int close_reader(struct nw_reader *reader, int code, const char *why,
 	return -code;
 }
 
-/* Is it to be waited for still? 0; -errno: it is given up, or everything is. */
+/* Checks the limits while waiting. Returns 0 to go on; -errno: the question is given up, or all reading is. */
 static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_error *err)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC), cpu = cpu_of(reader);
@@ -292,7 +295,7 @@ static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_
 	return 0;
 }
 
-/* It has closed its end: it has died. */
+/* Reports that the reader has closed its end of the socket because it has died. */
 static int tell_death(struct nw_reader *reader, struct nw_error *err)
 {
 	const struct timespec moment = {0, 1000000};
@@ -319,7 +322,7 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 	return nw_fail(err, EIO, "the process that reads it has ended");
 }
 
-/* Returns how many bytes have come, 0: the other side is gone, or -errno: it is not waited for any more. */
+/* Returns the length of a message; 0: the other side has ended; -errno: a limit was reached. */
 static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, size_t room,
 			    struct waiting *wait, struct nw_error *err)
 {
@@ -335,7 +338,7 @@ static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, s
 
 /* ---- questions ---------------------------------------------------------------------- */
 
-/* The reader gets it from the process that opens it. What that could not open the reader tells. */
+/* Has a file opened by the opener process, which passes it to the reader. The reader reports a failed open(). */
 static int have_opened(struct nw_reader *reader, unsigned int what, const char *name,
 		       struct waiting *wait, struct nw_error *err)
 {
@@ -374,7 +377,7 @@ static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 	return sent ? 0 : tell_death(reader, err);
 }
 
-/* Until the question is answered. */
+/* Sends the question and passes descriptors until the answer comes. */
 static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_error *err)
 {
 	const uint64_t now = now_ns(CLOCK_MONOTONIC);
@@ -396,7 +399,7 @@ static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_err
 		if (kind != NW_ANSWER_WANT)
 			return reader->hurried ? check_wait(reader, &wait, err) : 0;
 		ret = give_descriptor(reader, out, &wait, err);
-		/* it may want one after the other without end */
+		/* The reader may ask for descriptors without end. */
 		if (ret == 0)
 			ret = check_wait(reader, &wait, err);
 		if (ret < 0)
@@ -427,7 +430,7 @@ static int ask_process(struct nw_reader *reader, struct nw_wire *out, struct nw_
 	return ret;
 }
 
-/* Ask what is in reader->question. *out: the answer behind its kind. */
+/* Asks the question in reader->question. *out: the answer behind its kind. */
 static int ask(struct nw_reader *reader, const struct nw_read_file *file,
 	       struct nw_wire *out, struct nw_error *err)
 {
@@ -474,7 +477,7 @@ static void begin(struct nw_reader *reader, enum nw_question kind,
 	nw_put(&reader->question, file->number, 4);
 }
 
-/* What has been understood of an answer is worth nothing if it was none. */
+/* Fails if the answer could not be parsed. */
 static int finish(const struct nw_wire *answer, struct nw_error *err)
 {
 	return answer->bad ? nw_fail(err, EIO, "the process that reads it has gone wrong")
@@ -539,7 +542,7 @@ int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
 	struct nw_wire answer;
 
 	*out = (struct nw_place_facts){0};
-	/* so that symbols and call frames can still be read, however many files have slow lines */
+	/* Limited, so that symbols and call frames can still be read, however many files have slow lines. */
 	if (depth == NW_PLACE_LINES && reader->lines_cpu > most_lines_cpu)
 		return nw_fail(
 			err, ETIMEDOUT,
@@ -688,7 +691,7 @@ int nw_count_inlined(const struct nw_image *image, const char *name)
 
 /* ---- names -------------------------------------------------------------------------- */
 
-/* It needs no file. */
+/* Names need no file. */
 static int get_nothing(void *arg, unsigned int what, const char *name)
 {
 	(void)arg;
@@ -697,7 +700,7 @@ static int get_nothing(void *arg, unsigned int what, const char *name)
 	return -ENOENT;
 }
 
-/* Asks about names from `first` on; as many as fit are answered, and added. 0 or -errno. */
+/* Asks about names from `first` on, as many as fit in a message, and adds the answers. Returns 0 or -errno. */
 static int ask_names(struct nw_reader *reader, const nw_strings *names, size_t first,
 		     nw_strings *out)
 {
@@ -715,7 +718,7 @@ static int ask_names(struct nw_reader *reader, const nw_strings *names, size_t f
 		nw_put_text(&reader->question, name, strlen(name));
 	}
 	count -= first;
-	if (!count && !reader->question.failed) /* it is too long for a message */
+	if (!count && !reader->question.failed) /* the name is too long for a message */
 		return nw_strings_add(out, "", 0);
 	const uint32_t asked = (uint32_t)count;
 	if (!reader->question.failed)
@@ -742,7 +745,7 @@ int nw_source_names(const nw_strings *names, nw_strings *out)
 	while (ret == 0 && out->count < names->count)
 		ret = ask_names(reader, names, out->count, out);
 	nw_reader_free(reader);
-	/* after a name that ended the reader, or took it too long, nothing is known of the others, either */
+	/* After a name that killed the reader or took too long, all further names are unknown, too. */
 	if (!nw_is_shortage(-ret))
 		ret = 0;
 	while (ret == 0 && out->count < names->count)

@@ -8,11 +8,11 @@
 #include "find/arch/arch.h"
 
 struct nw_rule {
-	unsigned int flags, back; /* back: the register that has the return address */
-	struct nw_rule_value cfa; /* the frame's address */
+	unsigned int flags, back; /* back: the register with the return address */
+	struct nw_rule_value cfa; /* the address of the frame */
 	unsigned int count;
 	struct nw_rule_value *registers;
-	unsigned char *code; /* of 32-bit ARM's tables */
+	unsigned char *code; /* instructions of 32-bit ARM's tables */
 	size_t code_len;
 	NW_VEC(struct nw_rule_op) ops;
 };
@@ -50,7 +50,7 @@ static void take_value(struct nw_wire *wire, struct nw_rule *rule,
 		wire->bad = true;
 }
 
-/* The operations do not move any more: point each expression at its own. */
+/* Sets the pointers of expressions after all operations were read, since the array may move before. */
 static void point(const struct nw_rule *rule, struct nw_rule_value *value, size_t *at)
 {
 	value->ops = value->count ? rule->ops.item + *at : NULL;
@@ -72,7 +72,7 @@ static void take_frame(struct nw_wire *wire, struct nw_rule *rule)
 		wire->bad = true;
 	for (unsigned int i = 0; i < rule->count && !wire->bad; i++)
 		take_value(wire, rule, &rule->registers[i]);
-	/* the return address is one of them */
+	/* The return address must be one of the registers. */
 	if (wire->bad || rule->back >= rule->count ||
 	    rule->cfa.kind != NW_RULE_EXPRESSION) {
 		wire->bad = true;
@@ -125,8 +125,8 @@ bool nw_rule_is_entry(const struct nw_rule *rule)
 
 /* ---- going by it -------------------------------------------------------------------- */
 
-/* A register as the caller had it. 1: *out is it; 0: it has none; -ENOENT: nobody knows; another -errno: it is where
- * nothing can be read. */
+/* Computes a register's value in the caller. Returns 1 with *out; 0: there is none; -ENOENT: it is unknown; another
+ * -errno: its memory cannot be read. */
 static int caller_register(const struct nw_rule *rule, const struct nw_expression *about,
 			   unsigned int number, uint64_t *out)
 {
@@ -176,13 +176,14 @@ static int step_frame(const struct nw_rule *rule, const struct nw_arch *arch, ui
 	ret = caller_register(rule, &about, rule->back, &caller.pc);
 	if (ret <= 0)
 		return ret;
-	/* what cannot be read is not known */
+	/* a value that cannot be read is unknown */
 	for (unsigned int i = 0; i < rule->count; i++)
 		caller.known[i] = caller_register(rule, &about, i, &caller.value[i]) > 0;
-	/* the call itself has changed it */
+	/* the call instruction itself has changed it */
 	if (unwind->link != NW_NO_REGISTER && !*interrupted)
 		caller.known[unwind->link] = false;
-	/* where it is not the frame's address, libdw takes it for unchanged unless the file says otherwise */
+	/* Unless the file says otherwise, libdw takes the stack pointer for unchanged, even where the frame's address
+	 * differs. */
 	if (!caller.known[stack] || (unwind->above && !*interrupted)) {
 		caller.value[stack] = about.cfa - unwind->above;
 		caller.known[stack] = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names of Rust's, by its newer mangling ("Rust Symbol Mangling (v0)", RFC 2603 and the rustc book): a path of
- * identifiers, with generic arguments; hashes of crates are left out, as Rust's own tools do. What is not
- * understood ends it, and the name stays as it is.
+ * Translates Rust's newer mangling ("Rust Symbol Mangling (v0)", RFC 2603 and the rustc book): a path of identifiers
+ * with generic arguments. Hashes of crates are omitted, as by Rust's own tools. If anything is not understood, the
+ * symbol is not translated.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "demangle.h"
 
 enum {
-	DEEPEST = 100,	   /* back references may nest without end */
-	LONGEST = 1 << 14, /* or make much of little */
+	DEEPEST = 100,	   /* limited, because back references may nest without end */
+	LONGEST = 1 << 14, /* limited, because a short symbol may have a very long name */
 };
 
 struct reader {
@@ -54,7 +54,7 @@ static bool deeper(struct reader *r)
 	return !r->failed;
 }
 
-/* "_" is 0, "N_" one more than the number. */
+/* Reads a base-62 number: "_" is 0, "N_" is the number plus one. */
 static uint64_t base62(struct reader *r)
 {
 	uint64_t value = 0;
@@ -75,7 +75,7 @@ static uint64_t base62(struct reader *r)
 	return value + 1;
 }
 
-/* A number that tells apart what has the same name; 0: there is none. */
+/* Reads the number that tells equal names apart; 0: there is none. */
 static uint64_t disambiguator(struct reader *r)
 {
 	return eat(r, 's') ? base62(r) + 1 : 0;
@@ -102,7 +102,7 @@ static void identifier(struct reader *r, const char **text, size_t *len)
 	r->at += count;
 }
 
-/* What stands at an earlier place, as if it stood here. */
+/* Reads an earlier part of the symbol as if it were here. */
 static void back_reference(struct reader *r, void (*read)(struct reader *r))
 {
 	size_t here = r->at - 1, to = base62(r), behind = r->at;
@@ -170,7 +170,7 @@ static void generic_arguments(struct reader *r)
 	nw_buf_addc(r->out, '>');
 }
 
-/* Where an impl stands is not shown: what it is for is. */
+/* Reads the path of an impl without showing it: only its type is shown. */
 static void skip_path(struct reader *r)
 {
 	size_t len = r->out->len;
@@ -304,7 +304,7 @@ static void function_type(struct reader *r)
 	type(r);
 }
 
-/* "dyn Trait<A, Name = Type> + Other + 'a" */
+/* Reads "dyn Trait<A, Name = Type> + Other + 'a". */
 static void object_type(struct reader *r)
 {
 	const char *text;
@@ -318,7 +318,7 @@ static void object_type(struct reader *r)
 		path(r, false);
 		bool named = false;
 		while (!r->failed && eat(r, 'p')) {
-			/* they stand behind the arguments that have no names */
+			/* Named arguments follow the arguments without names. */
 			bool more = named;
 			if (!named && r->out->len && r->out->data[r->out->len - 1] == '>') {
 				nw_buf_cut(r->out, r->out->len - 1);
@@ -396,7 +396,7 @@ char *nw_demangle_rust(const char *name)
 	struct nw_buf out = {0};
 	struct reader r = {.name = name + 2, .out = &out};
 
-	r.len = strcspn(r.name, ".$"); /* what LLVM adds is no part of it */
+	r.len = strcspn(r.name, ".$"); /* a suffix of LLVM is no part of the symbol */
 	path(&r, true);
 	if (!r.failed && !out.failed && out.len)
 		return nw_buf_take(&out);

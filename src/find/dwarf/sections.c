@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What libdw may be asked about a hostile file. libdw takes for granted that the sections of strings end with a NUL, and
- * that a string in .debug_info ends there; sections.h says what is looked at before.
+ * Decides what libdw may read in a hostile file. libdw assumes that string sections end with a NUL, and that a string
+ * in .debug_info ends there; sections.h tells what is checked before.
  */
 #include "sections.h"
 
@@ -11,7 +11,7 @@
 #include <gelf.h>
 #include <string.h>
 
-/* The name without what says that it is packed, or for the linker, or of a part in another file: libdw takes any of them. */
+/* Returns the name without prefixes for packed sections and link-time sections, all of which libdw accepts. */
 static const char *plain_name(const char *name)
 {
 	static const char link_time[] = ".gnu.debuglto_";
@@ -88,7 +88,7 @@ static bool ends_within(struct nw_section_bytes bytes, const char *text)
 const char *nw_attribute_text(const struct nw_debug_sections *sections,
 			      Dwarf_Attribute *attribute)
 {
-	const char *text = dwarf_formstring(attribute); /* NULL is taken */
+	const char *text = dwarf_formstring(attribute); /* NULL is accepted */
 
 	if (!text)
 		return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sections that libdw is not asked about, because it would read past their ends: some releases trust the lengths
- * in line tables and strings.
+ * Checks of sections that libdw would read beyond their ends: some releases trust the lengths in line tables and
+ * strings.
  */
 #ifndef NOPWATCH_FIND_DWARF_SECTIONS_H
 #define NOPWATCH_FIND_DWARF_SECTIONS_H
@@ -14,8 +14,9 @@ struct nw_section_bytes {
 };
 
 /*
- * May libdw read the line table that begins at this offset of .debug_line? Its length, its header's length, and its tables of
- * directories and files must end where they say, within the section. Strings of other files are refused, too: libdw would open them.
+ * May libdw read the line table at this offset of .debug_line? Its length, its header's length, and its tables of
+ * directories and files must end within it and within the section. Strings of other files are refused, too, because
+ * libdw would open those files.
  */
 bool nw_line_table_is_sound(struct nw_section_bytes section, uint64_t at, bool big_endian);
 
@@ -23,19 +24,20 @@ bool nw_line_table_is_sound(struct nw_section_bytes section, uint64_t at, bool b
 
 #include <elfutils/libdw.h>
 
-/* The sections that strings and line tables are in, as libdw sees them: its data, which live as long as the Elf does. */
+/* The sections of strings and line tables, as libdw sees them. The data belong to the Elf. */
 struct nw_debug_sections {
 	struct nw_section_bytes info, types, line, str, line_str;
 	bool big_endian;
 };
 
-/* Call it after dwarf_begin_elf(), which unpacks them. False: libdw must not be asked about this file's names and lines: it has
- * two sections of one kind, or strings without an end. */
+/* Must be called after dwarf_begin_elf(), which unpacks the sections. Returns false if libdw must not read names and
+ * lines of this file: it has two sections of one kind, or strings without an end. */
 bool nw_debug_sections_find(Elf *elf, struct nw_debug_sections *out);
-/* The string of an attribute; NULL: it has none, or one that does not end within its section. NULL is taken. */
+/* Returns the string of an attribute; NULL: there is none, or it does not end within its section. attribute may be
+ * NULL. */
 const char *nw_attribute_text(const struct nw_debug_sections *sections,
 			      Dwarf_Attribute *attribute);
-/* May libdw be asked for the lines and files of a unit? */
+/* May libdw read the lines and files of a unit? */
 bool nw_unit_has_lines(const struct nw_debug_sections *sections, Dwarf_Die *unit);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The reader's side: files that are open, and answers about them. Hostile files are parsed here and nowhere else, in a
- * process that can be given up (reader.c); it keeps those that were asked about last.
+ * The reader's side: open files, and answers about them. Hostile files are parsed here and nowhere else, in a process
+ * that can be given up (reader.c). The most recently used files stay open.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,18 +16,20 @@
 enum {
 	MOST_OPEN = 256,
 	LEAST_OPEN = 4,
-	DESCRIPTORS_EACH =
-		6, /* the file, debug files of symbols, lines and frames, shared ones */
-	ROOM = 16 << 20, /* bytes that can be had as long as memory is not short */
+	/* The file, debug files for symbols, lines and frames, and shared ones. */
+	DESCRIPTORS_EACH = 6,
+	ROOM = 16
+	       << 20, /* bytes that malloc() can provide as long as memory is not short */
 	LONGEST_NAME = 8192,
-	MOST_NAMES = 96 << 10 /* bytes of names in an answer */
+	MOST_NAMES = 96 << 10 /* limit in bytes of names in an answer */
 };
 
 struct open_file {
 	uint32_t number;
-	uint64_t used; /* when it was asked about last */
+	uint64_t used; /* time of its last question */
 	struct nw_image *image;
-	struct nw_lines *lines; /* NULL: not looked for yet, or there are none; and so on */
+	/* NULL: not searched yet, or there are none; likewise the fields below */
+	struct nw_lines *lines;
 	struct nw_cfi *cfi;
 	struct nw_exidx *exidx;
 	struct nw_frame_table *frames;
@@ -106,7 +108,7 @@ void nw_served_prepare(struct nw_served *served, bool names)
 	nw_demangler_open(&served->demangler);
 }
 
-/* Room for one more: the one that was not asked about for longest makes it. NULL: no memory. */
+/* Makes room for another file by closing the least recently used one. NULL: no memory. */
 static struct open_file *make_room(struct nw_served *served)
 {
 	struct open_file *oldest = NULL;
@@ -120,7 +122,7 @@ static struct open_file *make_room(struct nw_served *served)
 	return oldest;
 }
 
-/* The file of that number; NULL with *code: it cannot be read. */
+/* Returns the file of that number; NULL: it cannot be read, and *code tells why. */
 static struct open_file *find_file(struct nw_served *served, uint32_t number, int *code)
 {
 	struct nw_image *image = NULL;
@@ -211,7 +213,8 @@ static void put_cut(struct nw_buf *out, const char *text)
 	nw_put_text(out, text, text ? strnlen(text, LONGEST_NAME) : 0);
 }
 
-/* A version of a symbol, "f@@GLIBC_2.34", is no part of the function's name. demangler NULL: the linker's is told. */
+/* Writes a function's name without the version of its symbol, as in "f@@GLIBC_2.34". demangler NULL: the linker's
+ * name. */
 static void put_name(struct nw_demangler *demangler, const char *name, struct nw_buf *out)
 {
 	nw_cleanup(nw_free_ptr) char *source = demangler ? nw_demangle(demangler, name)
@@ -293,7 +296,7 @@ static void answer_frames(struct open_file *file, struct nw_wire *question,
 	out->failed |= !file->frames;
 }
 
-/* As many as there is room for. */
+/* Answers as many names as there is room for. */
 static void answer_names(struct nw_served *served, struct nw_wire *question,
 			 struct nw_buf *out)
 {
@@ -310,7 +313,7 @@ static void answer_names(struct nw_served *served, struct nw_wire *question,
 		memcpy(out->data + place, &done, sizeof(done));
 }
 
-/* Whoever got no memory has not said so: whether there is any left does. */
+/* Libraries do not report that they got no memory, so this checks whether there is any left. */
 static bool is_memory_short(void)
 {
 	void *room = malloc(ROOM);
@@ -345,7 +348,7 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 		answer_names(served, &wire, out);
 	else
 		nw_put(out, (uint32_t)nw_inlined_read(file->image, nw_take_text(&wire)), 4);
-	/* libraries do not say that they got no memory, but errno does, or that there is none */
+	/* Libraries do not report a lack of memory, but errno does, or a test. */
 	const bool is_short = nw_shortage() == -ENOMEM ||
 			      (file && file->image->failed == -ENOMEM);
 	return out->failed || is_short || is_memory_short() ? ENOMEM : code;
@@ -356,7 +359,7 @@ void nw_served_answer(struct nw_served *served, const void *question, size_t len
 {
 	int code = answer_once(served, question, len, answer);
 
-	/* the others may be what takes the memory */
+	/* The open files may be what takes the memory. */
 	if (code == ENOMEM) {
 		close_all(served);
 		nw_buf_free(answer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Numbers and strings in the messages between nopwatch and its reader process (reader.h). Both run on one machine, so
- * numbers are as they are in memory. What a message holds is hostile: the process that wrote it had read hostile files.
+ * numbers have the machine's byte order. Messages are hostile: the process that wrote them has read hostile files.
  */
 #ifndef NOPWATCH_FIND_DWARF_WIRE_H
 #define NOPWATCH_FIND_DWARF_WIRE_H
@@ -24,7 +24,7 @@ static inline void nw_put(struct nw_buf *out, uint64_t value, size_t bytes)
 		   bytes);
 }
 
-/* Its length, its bytes and a NUL. NULL is a string of no bytes. */
+/* Writes the length of a string, its bytes and a NUL. NULL is an empty string. */
 static inline void nw_put_text(struct nw_buf *out, const char *text, size_t len)
 {
 	nw_put(out, len, 4);
@@ -36,7 +36,8 @@ static inline void nw_put_text(struct nw_buf *out, const char *text, size_t len)
 /* A message that is being read. */
 struct nw_wire {
 	const unsigned char *at, *end;
-	bool bad; /* it ended early, or said what cannot be; every read from then on is 0 */
+	/* It ended too early, or has an impossible value; all later reads return 0 */
+	bool bad;
 };
 
 static inline const unsigned char *nw_take_bytes(struct nw_wire *wire, size_t len)
@@ -75,7 +76,7 @@ static inline uint64_t nw_take(struct nw_wire *wire, size_t bytes)
 	}
 }
 
-/* The string, in the message itself; "" where it is bad. */
+/* Returns a string, which is in the message itself; "" if it is bad. */
 static inline const char *nw_take_text(struct nw_wire *wire)
 {
 	size_t len = (size_t)nw_take(wire, 4);
