@@ -21,7 +21,7 @@ struct nw_registers {
 	uint64_t value[NW_MAX_REGISTERS];
 	bool known[NW_MAX_REGISTERS];
 };
-/* Reads up to 8 bytes of a process's memory as a number. Returns 0, or -EFAULT or another -errno, which is passed on. */
+/* Reads up to 8 bytes of a process's memory as a number. Returns 0, -EFAULT or another -errno, which is passed on. */
 struct nw_memory {
 	int (*read)(void *arg, uint64_t address, unsigned int bytes, uint64_t *out);
 	void *arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who has called: which probes it is wanted of, and how a hit gets its stack. */
+/* Callers: selects the probes that need stacks, and adds the stack to a hit. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 
 #include "run.h"
 
-/* Those with an nw_arch_unwind(). */
+/* Architectures that have an nw_arch_unwind(). */
 #define KNOWN "x86-64, i386, 32-bit and 64-bit ARM, riscv64, ppc64 and s390x"
 
-/* Does the probe end spans and begin none? Then its callers are those that the start has already. */
+/* Does the probe end spans and begin none? Its callers are those of the start. */
 static bool only_ends(const nw_span_defs *spans, uint32_t probe)
 {
 	bool ends = false;
@@ -43,9 +43,10 @@ static void hint_probes(const struct nw_selection *selection, struct nw_error *e
 }
 
 /*
- * The list of callers that the kernel can write behind a tracepoint (options/userstacktrace) follows frame pointers from the
- * registers at the system call. The wrapper in the C library has no frame of its own, so the first one is its caller's, whose
- * return address is in the function before: the one that was asked for is missing. Of code without frame pointers there is nothing.
+ * The list of callers that the kernel can write behind a tracepoint (options/userstacktrace) follows frame pointers
+ * from the registers at the system call. The wrapper in the C library has no frame of its own, so the first frame is
+ * that of its caller, and the return address in it belongs to the function before: the function that made the call is
+ * missing. For code without frame pointers there is nothing.
  */
 static const char no_callers[] =
 	"the kernel's own list of callers at a tracepoint leaves out the function that made the call, and ends where code has no frame pointers";
@@ -72,7 +73,7 @@ static bool is_meant(const struct nw_probe *probe, const char *glob, bool ends)
 {
 	if (probe->hidden)
 		return false;
-	/* the glob is for its label, or for its name alone; an empty one means all */
+	/* The glob is compared with the label and with the name alone; an empty one matches all probes. */
 	return *glob ? fnmatch(glob, probe->label, 0) == 0 ||
 			       fnmatch(glob, probe->name, 0) == 0
 		     : !ends;
@@ -136,7 +137,7 @@ int nw_run_select_stacks(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-/* Who looks processes up by the host's /proc has perf's events with other numbers than those of the hits. */
+/* Opens the stacks. With the host's /proc, perf events have other process numbers than hits. */
 static int open_stacks(struct nw_run *run, struct nw_error *err)
 {
 	const bool live = run->source->live;
@@ -193,7 +194,7 @@ int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
 	if (!source || !hit->values || hit->value_count != planned->args.count)
 		return 0;
 	const struct nw_value *value = &hit->values[--hit->value_count];
-	if (value->kind != NW_VALUE_STRING) /* it is lost */
+	if (value->kind != NW_VALUE_STRING) /* the stack is lost */
 		return 0;
 	const struct nw_point *point = &probe->points.item[planned->point];
 	const struct nw_stack_copy copy = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Whose hits are counted with CMD: those of CMD and what it starts, or those of every process. */
+/* Decides whose hits count with CMD: only those of CMD and its descendants, or those of every process. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "run.h"
 
-/* A shell's text may hold another shell's text. Deeper text is not read: every process is counted. */
+/* The text of a shell may contain the text of another shell. Deeper text is not read; then every process counts. */
 #define MAX_DEPTH 8
 
 static bool is_one_of(const char *word, const char *const *list)
@@ -17,7 +17,7 @@ static bool is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
-/* These become the program that their arguments name, or wait for it. */
+/* Is it a program that becomes the program in its arguments, or waits for it? */
 static bool is_wrapper(const char *name)
 {
 	static const char *const names[] = {"env",     "timeout", "nice",   "nohup", "exec",
@@ -50,7 +50,7 @@ static bool is_assignment(const char *word)
 	return len && word[len] == '=';
 }
 
-/* The end of one word of a shell's text, without its quotes in *out. */
+/* Reads one word of a shell's text. Returns its end, and the word without its quotes in *out. */
 static const char *read_word(const char *at, struct nw_buf *out)
 {
 	char quote = '\0';
@@ -70,7 +70,7 @@ static const char *read_word(const char *at, struct nw_buf *out)
 static int add_files(char *const *word, size_t count, unsigned int depth, nw_images *files,
 		     struct nw_error *err);
 
-/* The files of each command in a shell's text, up to a here-document. */
+/* Adds the files of each command in a shell's text, up to a here-document. */
 static int add_script(const char *at, unsigned int depth, nw_images *files,
 		      struct nw_error *err)
 {
@@ -97,7 +97,7 @@ static int add_script(const char *at, unsigned int depth, nw_images *files,
 	return ret;
 }
 
-/* The text behind -c among a shell's arguments; NULL: it reads a file. */
+/* Returns the text behind -c among a shell's arguments; NULL: the shell reads a file. */
 static const char *script_of(char *const *word, size_t count)
 {
 	bool text = false;
@@ -109,12 +109,12 @@ static const char *script_of(char *const *word, size_t count)
 		if (strncmp(word[i], "--", 2) == 0)
 			continue;
 		text = text || strchr(word[i], 'c');
-		i += word[i][strlen(word[i]) - 1] == 'o'; /* pipefail */
+		i += word[i][strlen(word[i]) - 1] == 'o'; /* as in "-o pipefail" */
 	}
 	return NULL;
 }
 
-/* The program that a word names, and its libraries. 1: there are some; 0: it names none. */
+/* Adds the program that a word names, and its libraries. Returns 1; 0: the word names no program. */
 static int add_program(const char *word, nw_images *files, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *path = NULL;
@@ -133,7 +133,7 @@ static int add_program(const char *word, nw_images *files, struct nw_error *err)
 	return ret;
 }
 
-/* The files of a command, and of the command that its arguments are if it is a wrapper or a shell. */
+/* Adds the files of a command, and, if it is a wrapper or a shell, of the command in its arguments. */
 static int add_files(char *const *word, size_t count, unsigned int depth, nw_images *files,
 		     struct nw_error *err)
 {
@@ -153,7 +153,7 @@ static int add_files(char *const *word, size_t count, unsigned int depth, nw_ima
 		if (ret >= 0 && script)
 			ret = add_script(script, depth + 1, files, err);
 		wrapped = wrapped || is_wrapper(name);
-		/* an argument of the wrapper's own, such as 9 of `timeout 9`, names no program */
+		/* An argument of the wrapper itself, such as 9 of `timeout 9`, names no program. */
 		more = is_wrapper(name) || (wrapped && ret == 0 && !script);
 	}
 	return ret < 0 ? ret : 0;

@@ -16,7 +16,7 @@ void nw_offer(struct nw_completion *c, const char *candidate, const char *what)
 				    "0123456789_.,:/+@%=-";
 	const char *word = c->typed + c->done;
 
-	/* only what each shell takes for one word without quotes */
+	/* Only words that no shell needs to quote. */
 	if (strncmp(candidate, word, strlen(word)) != 0 ||
 	    candidate[strspn(candidate, plain)])
 		return;
@@ -49,8 +49,8 @@ void nw_offer_processes(struct nw_completion *c)
 	nw_vec_free(&all);
 }
 
-/* Directories, and files with the colon behind them: PATH of usdt:PATH:PROVIDER:NAME. A bare name
- * is none of this directory: it would be looked for in $PATH. */
+/* Offers directories, and files with a colon: PATH of usdt:PATH:PROVIDER:NAME. A bare name is not offered, because it
+ * would be searched in $PATH and not in this directory. */
 static void offer_paths(struct nw_completion *c)
 {
 	const char *word = c->typed + c->done, *slash = strrchr(word, '/');
@@ -87,7 +87,7 @@ static void offer_sites(struct nw_completion *c, const struct nw_image *image)
 	}
 }
 
-/* By the names that their source has, where it has any; with a '_' typed, by the linker's. */
+/* Offers functions by their names in the source, if they have one; behind a typed '_', by the linker's names. */
 static void offer_functions(struct nw_completion *c, struct nw_image *image)
 {
 	struct nw_functions functions = {0};
@@ -119,7 +119,7 @@ void nw_offer_probes(struct nw_completion *c)
 	}
 }
 
-/* Events of tracefs, where it may be read: uprobe events, or the kernel's own. */
+/* Offers events from tracefs if it is readable: uprobe events, or kernel events. */
 static void offer_tracefs(struct nw_completion *c, bool uprobes)
 {
 	struct nw_tracefs fs;
@@ -140,7 +140,7 @@ void nw_offer_events(struct nw_completion *c)
 	offer_tracefs(c, true);
 }
 
-/* Behind usdt:PATH: its probes, behind func:PATH: its functions. */
+/* Offers the probes of a file behind usdt:PATH:, and its functions behind func:PATH:. */
 static void offer_names(struct nw_completion *c, bool usdt, const char *path)
 {
 	nw_cleanup(nw_free_ptr) char *found = NULL;
@@ -159,7 +159,7 @@ static void offer_names(struct nw_completion *c, bool usdt, const char *path)
 	nw_image_free(image);
 }
 
-/* From here on only what is typed behind this is completed. */
+/* Completes only the text behind this place from now on. */
 static void move_to(struct nw_completion *c, const char *at)
 {
 	c->done = (size_t)(at - c->typed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* From records to the consumer's hits: the same for every source. */
+/* Turns records into hits for the consumer, in the same way for all sources. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,7 +17,8 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 	    (run->delivery.filter && !run->delivery.probe_filtered))
 		return nw_no_memory(err);
 	bool live = run->source->live;
-	/* The scheduler's events are not shown unless the user asks for them; of a recording or text, nobody does. */
+	/* The scheduler's events are hidden unless the user asks for them, which is not possible for a recording or
+	 * text. */
 	if (run->consumer.needs.scheduler)
 		nw_vec_each (&run->result->selection.probes, probe)
 			if (nw_is_scheduler_probe(*probe) &&
@@ -41,7 +42,7 @@ int nw_run_open_join(struct nw_run *run)
 			    &run->delivery.join);
 }
 
-/* Is there a hit that takes several records, of which it is not known which the kernel writes first? */
+/* Is there a hit of several records whose order in the kernel is unknown? */
 static bool is_order_unknown(const struct nw_armed *armed)
 {
 	nw_vec_each (&armed->events, event)
@@ -54,7 +55,7 @@ static bool is_order_unknown(const struct nw_armed *armed)
 void nw_run_notice_order(const struct nw_run *run)
 {
 	const struct nw_run_result *result = run->result;
-	/* what was armed when is told by newer recordings; text begins wherever somebody has begun to read */
+	/* Newer recordings tell when probes were armed; text may begin anywhere. */
 	bool early = run->source->recorded && !result->armed_ns;
 
 	if (nw_run_wants_values(run) && (result->lost || early) &&
@@ -73,23 +74,23 @@ static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
 	return run->consumer.other_hit(run->consumer.arg, NW_HIT_FILTERED, hit, task);
 }
 
-/* The thread of a hit; NULL: not one of those that are traced. */
+/* Returns the thread of a hit; NULL: it is not a traced thread. */
 static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid)
 {
 	const struct nw_task *task = nw_tasks_get(run->delivery.tasks, tid);
 
 	if (task->wanted)
 		return task;
-	if (run->live.session) /* not from a recording */
+	if (run->live.session) /* not for a recording */
 		nw_session_stranger(run->live.session, tid);
 	return NULL;
 }
 
 /*
- * Did recording begin or end in the middle of the hit, of which some records have not come? The
- * events of a place are enabled one after the other, and disabled so; when recording stops, a
- * thread may be between two of them, and no further record of it comes. Nothing was lost then:
- * the hit came before its probe was armed, or after.
+ * Did recording begin or end in the middle of this hit, some of whose records have not come? The events of a place
+ * are enabled one after the other, and disabled so. When recording stops, a thread may be between two of them, and
+ * its further records do not come. Nothing was lost then: the hit came before its probe was armed, or after it was
+ * disarmed.
  */
 static bool is_at_an_edge(const struct nw_run *run, const struct nw_hit *hit)
 {
@@ -99,7 +100,7 @@ static bool is_at_an_edge(const struct nw_run *run, const struct nw_hit *hit)
 	       (run->delivery.at_end || nw_result_is_disabled(run->result, hit->probe));
 }
 
-/* False: the hit is not one of the run. */
+/* Counts an incomplete hit. Returns false if the hit does not belong to the run. */
 static nw_apart bool take_incomplete(struct nw_run *run, const struct nw_hit *hit)
 {
 	if (run->delivery.stream && is_at_an_edge(run, hit))
@@ -119,7 +120,7 @@ static void tell_named(const struct nw_run *run, int32_t tid, uint64_t from)
 				 .what = NW_THREAD_NAMED, .tid = tid, .from = from});
 }
 
-/* What was known of names before what comes now. */
+/* Tells the consumer which threads were known by name before this time. */
 static void pass_named(struct nw_run *run, uint64_t time)
 {
 	const struct nw_run_result *result = run->result;
@@ -172,7 +173,7 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 	struct nw_hit hit;
 	int ret = 0, more = 1;
 
-	/* of a CPU whose first events are missing: since its buffer was made */
+	/* A CPU whose first events are missing has lost them since its buffer was made. */
 	of_run.time = nw_max64(loss->time, nw_min64(run->result->start_ns, loss->until));
 	run->delivery.had_loss = true;
 	while (ret == 0 && (more = nw_join_loss(run->delivery.join, loss, &hit)) > 0)
@@ -181,7 +182,7 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 	return more < 0 ? more : ret;
 }
 
-/* Most records by far are these. */
+/* The usual kind of record. */
 static inline int take_hit(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_hit hit;
@@ -203,7 +204,8 @@ const char *nw_run_kernel_text(const struct nw_run *run)
 		       : NULL;
 }
 
-/* Whose scheduler events are recorded: who is born, or has another name from now on. */
+/* Tells the consumer that a thread is born or has a new name, which decides whether its scheduler events are
+ * recorded. */
 static void take_name(struct nw_run *run, const struct nw_record *record)
 {
 	const struct nw_run_result *result = run->result;
@@ -228,7 +230,7 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 		nw_session_uncovered(run->live.session, tid);
 }
 
-/* A loss, or what has become of a thread, which may be a hit, too. */
+/* Takes a loss or an event of a thread, which may also be a hit. */
 static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_record part = *record;
@@ -243,7 +245,7 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 	switch (record->kind) {
 	case NW_RECORD_LOSS:
 		return take_loss(run, record);
-	case NW_RECORD_BOTH: /* the hit comes first: it is of the thread as it still was */
+	case NW_RECORD_BOTH: /* the hit comes first, because it belongs to the thread as it was before */
 		part.kind = NW_RECORD_HIT;
 		ret = take_hit(run, &part);
 		part = nw_record_task(record);
@@ -274,11 +276,12 @@ static nw_apart int take_other(struct nw_run *run, const struct nw_record *recor
 /* ---- many at a time ----------------------------------------------------------------- */
 
 enum {
-	MANY = 128 /* hits that are decoded before they are counted: they stay in the cache */
+	/* Hits that are decoded before they are counted: so many stay in the cache */
+	MANY = 128
 };
 
-/* Hits of a thread come in rows, and between these hits nothing changes what a thread is: who was wanted still is.
- * Of those who are not, each is counted. */
+/* Keeps the hits of traced threads. A thread often hits several times in a row, and no event between these hits
+ * changes it, so it is looked up only once. Untraced threads are noted for each hit. */
 static size_t keep_wanted(struct nw_run *run, struct nw_hit *hits, size_t count)
 {
 	size_t wanted = 0;
@@ -317,7 +320,7 @@ uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe)
 				     : run->delivery.probe_hits[probe];
 }
 
-/* May hits be taken many at a time, if the next records are nothing else? */
+/* May several hits be taken at a time if only hits follow? */
 static bool takes_many(const struct nw_run *run)
 {
 	return run->delivery.stream && run->consumer.hits && !run->delivery.filter &&
@@ -352,7 +355,7 @@ int nw_run_drain(struct nw_run *run, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-/* Errors of the consumer that only mean "stop". */
+/* Returns the reason if an error of the consumer only means "stop". */
 enum nw_end_reason nw_run_reason(int ret)
 {
 	return ret == -ECANCELED ? NW_END_COUNT

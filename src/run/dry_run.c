@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A run as shell commands, instead of done. */
+/* Prints a run as shell commands. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "run.h"
 
-/* What happens while the probes are armed: the command, or some time; and what was recorded. */
+/* Adds what happens while the probes are armed: the command, or a wait; and shows what was recorded. */
 static int add_middle(const struct nw_request *request, nw_strings *out)
 {
 	uint64_t ms = request->duration_ns / 1000000;
@@ -39,7 +39,7 @@ static int add_middle(const struct nw_request *request, nw_strings *out)
 	return ret < 0 ? ret : nw_strings_addf(out, "cat \"$I/trace\"");
 }
 
-/* The commands that are printed write process numbers as /proc has them. */
+/* Finds the processes. The printed commands write their numbers as in /proc. */
 static int find_pids(struct nw_run *run, bool restricted, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;

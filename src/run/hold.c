@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where semaphores are raised by hand, CMD has to be held once it has mapped the files that hold
- * them, before it runs their code: it is traced (ptrace) from its exec through the system calls
- * of the dynamic linker, and let go as soon as everything is there.
+ * If semaphores are raised by hand, CMD must be stopped after it has mapped the files with semaphores, and before it
+ * runs their code. So it is traced (ptrace) from its exec through the system calls of the dynamic linker, and
+ * released as soon as all files are mapped.
  */
 #include <errno.h>
 #include <signal.h>
@@ -12,13 +12,13 @@
 
 #include "wake.h"
 
-/* How long that may take; who loads a library much later than at its start loads it by itself. */
+/* Limit of the wait. A library that is loaded long after the start is loaded by the program itself. */
 enum {
 	NAP_NS = 20000,
-	MOST_NAPS = 50000 /* a second, and some more */
+	MOST_NAPS = 50000 /* a bit more than a second */
 };
 
-/* Wait for its next stop; false: there is none for a long time. */
+/* Waits for the next stop. Returns false if none comes for a long time. */
 static bool next_stop(pid_t pid, int *naps, int *status)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -38,7 +38,8 @@ static void note_end(struct nw_child *child, int status)
 	child->ended = true;
 }
 
-/* From stop to stop until it is ready, has ended, or is detached. False: it is still traced. */
+/* Continues the process from stop to stop until it is ready and detached, or has ended. Returns false if it is still
+ * traced. */
 static bool follow(struct nw_child *child, bool (*ready)(void *arg, pid_t pid), void *arg)
 {
 	bool running = false;
@@ -56,7 +57,7 @@ static bool follow(struct nw_child *child, bool (*ready)(void *arg, pid_t pid), 
 			ptrace(PTRACE_DETACH, child->pid, NULL, NULL);
 			return true;
 		}
-		/* a signal of its own is handed on; stops of ptrace are none */
+		/* A signal of the process is delivered; stops of ptrace are not signals. */
 		long number = at_call || status >> 16 ? 0 : WSTOPSIG(status);
 		ptrace(running ? PTRACE_SYSCALL : PTRACE_CONT, child->pid, NULL,
 		       (void *)number);
@@ -72,7 +73,7 @@ int nw_child_release_until(struct nw_child *child, const char *name,
 	bool held = ptrace(PTRACE_SEIZE, child->pid, NULL, options) == 0;
 	int ret = nw_child_go(child), status;
 
-	/* if it is still traced, it is stopped wherever it is, and detached */
+	/* A process that is still traced is stopped wherever it is, and detached. */
 	if (ret == 0 && held && !follow(child, ready, arg)) {
 		ptrace(PTRACE_INTERRUPT, child->pid, NULL, NULL);
 		bool stopped = waitpid(child->pid, &status, __WALL) == child->pid;

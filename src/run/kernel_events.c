@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* The kernel's own events, for those who look for probes but not into tracefs. */
+/* Kernel events, for the selection of probes, which does not read tracefs itself. */
 #include <errno.h>
 
 #include "run.h"
 
-/* tracefs is opened for the first spec that asks. */
+/* Opens tracefs for the first spec that needs it. */
 static int list_names(void *arg, nw_strings *out, struct nw_error *err)
 {
 	struct nw_tracefs *fs = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The pieces of a run, whatever the source of its hits is. */
+/* The steps of a run, which are the same for all sources. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void no_stopping(void *arg, struct nw_run *run)
 	(void)run;
 }
 
-/* A consumer that leaves out a function gets one that does nothing. */
+/* Replaces functions that a consumer leaves out by functions that do nothing. */
 static struct nw_consumer fill_in(const struct nw_consumer *consumer)
 {
 	struct nw_consumer filled = *consumer;
@@ -159,7 +159,7 @@ int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-/* What the probes have cost is to be taken off, and nobody has said what that was. */
+/* Reports that --net was requested, but the cost of a hit is unknown. */
 static int no_costs(const struct nw_run *run, struct nw_error *err)
 {
 	if (run->source->recorded) {
@@ -186,7 +186,7 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 		return 0;
 	if (run->consumer.needs.costs == NW_COSTS_NEEDED && !run->result->hit_costs)
 		return no_costs(run, err);
-	/* what the session has found out, or a recording's has */
+	/* found out by the session, or kept in the recording */
 	nw_vec_each (&run->result->selection.probes, probe)
 		(*probe)->shifted_states = run->result->armed.shifted_states;
 	run->begun = true;
@@ -195,7 +195,7 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 	return run->consumer.armed(run->consumer.arg, run, err);
 }
 
-/* Wait for records and hand them out. 0: it is over; 1: go on. */
+/* Waits for records and hands them out. Returns 0: the run is over; 1: go on. */
 int nw_run_step(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_run_source *source = run->source;
@@ -230,7 +230,7 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 	ret = nw_run_drain(run, err);
 	if (ret == 0)
 		ret = nw_run_join_rest(run);
-	run->had_enough = nw_run_reason(ret) != NW_END_NONE; /* which is no error */
+	run->had_enough = nw_run_reason(ret) != NW_END_NONE; /* no error */
 	if (run->had_enough)
 		ret = 0;
 	return ret < 0 ? ret : source->finish(run, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A request as a shell script, for a machine that has only a shell. */
+/* Writes a request as a shell script, for a machine that has only a shell. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "run.h"
 
 enum {
-	/* a build-id stands near a file's beginning; a shell reads slowly */
+	/* A build-id is near the begin of a file, and shells read slowly. */
 	ID_WITHIN = 1 << 16,
-	PART = 1 << 20, /* of a file, read at once */
-	ID_LEAST = 6	/* bytes that are compared */
+	PART = 1 << 20, /* bytes of a file that are read at once */
+	ID_LEAST = 6	/* bytes that are compared, at least */
 };
 
 struct script {
@@ -21,14 +21,15 @@ struct script {
 	nw_strings *dangers;
 	struct nw_selection selection;
 	struct nw_plan plan;
-	struct nw_armed armed; /* as it will be there, if that kernel takes it */
+	/* As on the other machine, if its kernel accepts everything */
+	struct nw_armed armed;
 	NW_VEC(struct nw_script_file) files;
 	nw_strings paths;
 };
 
 /* ---- where the files are there ------------------------------------------------------ */
 
-/* "FILE=PATH" for this image, or a PATH alone if there is only one; NULL: neither. */
+/* Returns PATH of the "FILE=PATH" for this image, or a PATH alone if there is only one image; NULL: neither. */
 static const char *remote_path(const struct script *s, const struct nw_image *image)
 {
 	bool alone = s->selection.images.count == 1;
@@ -63,7 +64,7 @@ static int add_path(struct script *s, const struct nw_image *image, struct nw_er
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
-/* Every --remote-path must mean one of the files. */
+/* Checks that every --remote-path names one of the files. */
 static int check_remotes(const struct script *s, struct nw_error *err)
 {
 	for (size_t i = 0; i < s->remote_count; i++) {
@@ -98,7 +99,7 @@ static uint64_t count_newlines(const char *bytes, size_t len)
 	return count;
 }
 
-/* The longest run of bytes of the build-id that shells keep as they are, and where it is in the file. */
+/* Finds the longest sequence of bytes of the build-id that shells do not change, and its place in the file. */
 static void find_id(const struct nw_image *image, const char *bytes, size_t len,
 		    struct nw_script_file *out)
 {
@@ -111,7 +112,7 @@ static void find_id(const struct nw_image *image, const char *bytes, size_t len,
 		id[id_len++] = (unsigned char)strtoul(pair, NULL, 16);
 	}
 	for (size_t i = 0, run = 0; i < id_len; i++) {
-		/* shells drop NUL, and use 0x81..0x88 themselves */
+		/* Shells drop NUL, and use 0x81..0x88 themselves. */
 		bool safe = id[i] != 0 && id[i] != '\n' && (id[i] < 0x80 || id[i] > 0x8f);
 		run = safe ? run + 1 : 0;
 		if (run > best_len) {
@@ -129,7 +130,7 @@ static void find_id(const struct nw_image *image, const char *bytes, size_t len,
 	out->id_line = count_newlines(bytes, (size_t)(at - bytes) + best);
 }
 
-/* Read the file a part at a time: its owner may cut it off meanwhile. */
+/* Reads the file in parts, because its owner may cut it off meanwhile. */
 static int read_file(const struct nw_image *image, struct nw_script_file *file)
 {
 	nw_cleanup(nw_free_ptr) char *part = malloc(PART);
@@ -181,7 +182,7 @@ static int measure_files(struct script *s, struct nw_error *err)
 
 /* ---- the plan ----------------------------------------------------------------------- */
 
-/* One event a place; those that are too dangerous are left out. */
+/* Makes one event per place, without those that are too dangerous. */
 static int choose_events(struct script *s, struct nw_error *err)
 {
 	const struct nw_plan *plan = &s->plan;
@@ -210,8 +211,8 @@ static int choose_events(struct script *s, struct nw_error *err)
 
 static int make_plan(struct script *s, struct nw_error *err)
 {
-	/* what the kernel there has is not known: hexadecimal is left to the reader, and
-	 * arguments that are refused cost only themselves */
+	/* The features of that kernel are unknown. So hexadecimal is left to the reader, and arguments that the
+	 * kernel refuses only cost themselves. */
 	struct nw_caps caps = nw_caps_all;
 	caps.multi_site = caps.hex = false;
 	const struct nw_plan_options options = {
@@ -231,7 +232,7 @@ static int make_plan(struct script *s, struct nw_error *err)
 
 /* ---- the probes ----------------------------------------------------------------------- */
 
-/* The kernel's own events of the other machine are not known here. */
+/* Refuses kernel events, because those of the other machine are unknown. */
 static int refuse_kernel_events(const struct nw_request *request, struct nw_error *err)
 {
 	for (size_t i = 0; i < request->spec_count; i++) {
@@ -250,7 +251,7 @@ static int refuse_kernel_events(const struct nw_request *request, struct nw_erro
 	return 0;
 }
 
-/* Processes of -p are those of the other machine: they say which files are meant only if nothing else does. */
+/* Do the specs name files? Processes of -p are those of the other machine, so they are used only if not. */
 static bool files_are_named(const struct nw_request *request)
 {
 	if (request->file)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a run is about: which probes, with which values, and of which processes. */
+/* Selects the probes of a run, their values, and the target processes. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ static bool wants_args(const struct nw_run *run)
 	       (run->delivery.filter && nw_filter_names_args(run->delivery.filter));
 }
 
-/* Do the events have arguments? */
+/* Does the plan fetch arguments? */
 static bool has_fetched(const struct nw_plan *plan)
 {
 	nw_vec_each (&plan->points, planned)
@@ -40,7 +40,7 @@ bool nw_run_wants_values(const struct nw_run *run)
 	return values;
 }
 
-/* Specs, as they are parsed. */
+/* A list of parsed specs. */
 typedef NW_VEC(struct nw_spec) specs;
 
 static int add_spec(specs *list, const char *text, struct nw_error *err)
@@ -59,7 +59,7 @@ static int add_spec(specs *list, const char *text, struct nw_error *err)
 	return 0;
 }
 
-/* Specs, or the ends of spans, which need not be named twice. */
+/* Parses the specs, or the ends of spans, which need not be given twice. */
 static int read_specs(const struct nw_request *request, specs *out, struct nw_error *err)
 {
 	nw_strings ends = {0};
@@ -85,7 +85,7 @@ static void free_specs(specs *list)
 	nw_vec_free(list);
 }
 
-/* The highest argN in a text, and one more: what it uses of arguments that nobody named. */
+/* Returns the highest argN in a text, plus one: the number of arguments that it uses without naming them. */
 static size_t args_used(const char *text)
 {
 	size_t used = 0;
@@ -104,7 +104,7 @@ static size_t args_used(const char *text)
 	return used;
 }
 
-/* How many arguments such texts use together. */
+/* Returns how many arguments these texts use. */
 static size_t most_used(const char *const *texts, size_t count)
 {
 	size_t used = 0;
@@ -114,7 +114,6 @@ static size_t most_used(const char *const *texts, size_t count)
 	return used;
 }
 
-/* The spans of a request, or those that names say. */
 int nw_request_spans(const struct nw_request *request, const struct nw_selection *selection,
 		     nw_span_defs *out)
 {
@@ -122,7 +121,8 @@ int nw_request_spans(const struct nw_request *request, const struct nw_selection
 		return nw_spans_by_name(selection, out);
 	for (size_t i = 0; i < request->span_count; i++) {
 		struct nw_span_def def;
-		struct nw_error ignored; /* who uses the span says what is wrong with it */
+		/* The code that uses the span reports its errors */
+		struct nw_error ignored;
 		if (nw_span_parse(request->spans[i], selection, &def, &ignored) < 0)
 			continue;
 		struct nw_span_def *slot = nw_vec_add(out);
@@ -135,7 +135,7 @@ int nw_request_spans(const struct nw_request *request, const struct nw_selection
 	return 0;
 }
 
-/* Spans whose starts and ends are told apart by frames: those are to be fetched. */
+/* Finds the frames of spans that are paired by frames, so that these are fetched. */
 static int find_frames(const struct nw_request *request, struct nw_selection *selection,
 		       struct nw_error *err)
 {
@@ -165,7 +165,7 @@ bool nw_request_names(const struct nw_request *request, const struct nw_probe *p
 	return named;
 }
 
-/* Kernels before 4.3 have no sched_waking. */
+/* Does the kernel have the event? Kernels before 4.3 have no sched_waking. */
 static bool has_event(const struct nw_kernel_events *events, const char *system,
 		      const char *name)
 {
@@ -181,7 +181,7 @@ static bool has_event(const struct nw_kernel_events *events, const char *system,
 	return has;
 }
 
-/* What tells of the states of threads, unless it is asked for anyway. */
+/* Adds the events that tell the states of threads, unless the user names them. */
 static int add_scheduler(specs *list, const struct nw_kernel_events *events,
 			 struct nw_error *err)
 {
@@ -205,7 +205,7 @@ static int add_scheduler(specs *list, const struct nw_kernel_events *events,
 	return ret;
 }
 
-/* Where threads sleep: the kernel writes their stacks behind its sched_switch, if it can. */
+/* Adds the stacks of sleeping threads, which the kernel can write behind sched_switch. */
 static int add_stacks(struct nw_selection *selection, const struct nw_kernel_events *events,
 		      struct nw_error *err)
 {
@@ -218,13 +218,13 @@ static int add_stacks(struct nw_selection *selection, const struct nw_kernel_eve
 	return has ? nw_select_stacks(selection, err) : 0;
 }
 
-/* What is needed besides that which the request names. */
+/* Needs beyond those that the request names. */
 struct wanted {
 	bool all_args, scheduler, some;
-	size_t used; /* so many arguments are looked at without having been named */
+	size_t used; /* number of arguments that are used without having been named */
 };
 
-/* *command: the executable of the request's; NULL: that is not asked for. */
+/* *command: the executable of the request's command; NULL: not needed. */
 static int select_probes(const struct nw_request *request, char **command,
 			 const struct wanted *wanted, struct nw_selection *out,
 			 struct nw_error *err)
@@ -256,7 +256,7 @@ static int select_probes(const struct nw_request *request, char **command,
 		ret = nw_select(list.item, list.count, &scope, out, err);
 	if (ret == 0 && wanted->scheduler)
 		ret = add_stacks(out, &events, err);
-	/* arguments that were named are all there is; unless others are compared, or grouped by */
+	/* If arguments were named, all others are dropped, unless the filter or a group key uses them. */
 	used = nw_max64(used, args_used(request->filter));
 	used = nw_max64(used, most_used(request->spans, request->span_count));
 	if (ret == 0)
@@ -295,7 +295,7 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 	struct nw_error why;
 	if (ret == 0 && consumer->needs.scheduler &&
 	    nw_kernel_symbols_load("/proc/kallsyms", &run->result->symbols, &why) < 0)
-		/* all the rest is told without them */
+		/* everything else works without them */
 		nw_request_notice(run->request, "where threads sleep is not told: %s",
 				  why.what);
 	return ret;
@@ -327,7 +327,7 @@ static struct nw_plan_options plan_options(const struct nw_run *run, const char 
 		.caps = nw_features_caps(&run->live.features),
 		.all_args = wants_args(run),
 		.stacks = run->consumer.needs.stacks,
-		/* a lookout's may be watched one by one by the kernel itself */
+		/* the kernel may watch the events of a lookout one by one */
 		.separate = run->consumer.needs.named_events || run->request->max_rate ||
 			    run->inner,
 		.naming = run->consumer.needs.named_events ? NW_NAMES_PROBES
@@ -391,7 +391,7 @@ int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_t
 
 /* ---- processes ---------------------------------------------------------------------- */
 
-/* The processes below these, children of children included. */
+/* Adds the descendants of these processes. */
 int nw_run_add_descendants(nw_pids *pids, struct nw_error *err)
 {
 	for (size_t i = 0; i < pids->count; i++) { /* pids grows meanwhile */

@@ -37,7 +37,7 @@ static void our_signals(unsigned int signals, sigset_t *set)
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGUSR1);
-	/* nohup has it ignored, and so it stays */
+	/* nohup ignores it, and that stays so */
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(set, SIGHUP);
 }
@@ -57,7 +57,7 @@ int nw_wake_open(struct nw_wake *wake, unsigned int signals, struct nw_error *er
 	*wake = (struct nw_wake){.fd = -1, .signals = -1, .restore = !ends};
 	our_signals(signals, &set);
 	if (ends)
-		signal(SIGPIPE, SIG_IGN); /* a write that fails tells as much */
+		signal(SIGPIPE, SIG_IGN); /* a failing write tells the same */
 	sigprocmask(SIG_BLOCK, &set, &wake->before);
 	wake->fd = epoll_create1(EPOLL_CLOEXEC);
 	wake->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -85,7 +85,7 @@ int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err)
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	watched->pid = pid;
 	watched->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* system calls take our own numbers, and /proc may have others */
+	/* System calls take our own numbers, and /proc may have others. */
 	watched->fd = nw_proc_is_ours() ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (watched->fd >= 0)
 		add_fd(wake, watched->fd);
@@ -154,7 +154,7 @@ void nw_wake_close(struct nw_wake *wake)
 
 /* ---- CMD ---------------------------------------------------------------------------- */
 
-/* The child: wait to be released, then become CMD. */
+/* Runs in the child: waits to be released, and then executes CMD. */
 static void become(char *const *argv, int release, int failure)
 {
 	const int keep[] = {release, failure};
@@ -166,7 +166,7 @@ static void become(char *const *argv, int release, int failure)
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	ssize_t told = read(release, &go, 1);
-	if (told == 0) /* nopwatch has given up, or died */
+	if (told == 0) /* nopwatch has given up or died */
 		_exit(127);
 	if (told > 0)
 		execvp(argv[0], argv);
@@ -221,7 +221,8 @@ int nw_child_check(const struct nw_child *child, int ret, const char *name,
 {
 	int code = -ret, told;
 
-	/* The pipe closes when exec succeeds, or the child has gone (EPIPE), and tells why when it does not. */
+	/* The pipe closes when exec succeeds or the child has gone (EPIPE); if exec fails, the child writes the
+	 * reason. */
 	if (!code || code == EPIPE) {
 		ssize_t len = read(child->failure, &told, sizeof(told));
 		code = len > 0 ? told : len < 0 ? errno : code;

@@ -94,7 +94,8 @@ bool nw_by_needs_tasks(const struct nw_by *by)
 
 /* ---- which arguments ---------------------------------------------------------------- */
 
-/* Statements are text: an argument of another type would be its address. What text says comes as it is. */
+/* Checks that the argument of sql() is a string: an argument of another type would be its address. In text, values
+ * are taken as they are. */
 static int check_text(const struct nw_by_key *key, const struct nw_selection *selection,
 		      struct nw_error *err)
 {
@@ -151,7 +152,7 @@ int nw_by_bind(struct nw_by *by, const struct nw_selection *selection, struct nw
 
 /* ---- the group of a hit ------------------------------------------------------------- */
 
-/* NULL: this hit has no such argument. */
+/* Returns NULL if this hit has no such argument. */
 static const struct nw_value *value_of(const struct nw_by_key *key,
 				       const struct nw_hit *hit)
 {
@@ -176,7 +177,7 @@ static int64_t group_of_number(struct nw_by *by, struct nw_summary *summary,
 	return group;
 }
 
-/* A string of the traced program may hold the separator: it must not look like two parts. */
+/* Appends a string. The traced program may put the separator into it, which must not look like two parts. */
 static void add_string(struct nw_buf *out, const char *text, size_t len)
 {
 	size_t from = out->len;
@@ -187,7 +188,7 @@ static void add_string(struct nw_buf *out, const char *text, size_t len)
 			out->data[i] = '?';
 }
 
-/* A string that was cut stands for all that begin like it, and says so. */
+/* Appends a value. A string that was cut stands for all that begin like it, so it is marked. */
 static void add_value(const struct nw_by_key *key, struct nw_buf *out,
 		      const struct nw_value *value)
 {
@@ -202,7 +203,7 @@ static void add_value(const struct nw_by_key *key, struct nw_buf *out,
 	nw_buf_adds(out, value->cut ? "..." : value->untrusted ? "?" : "");
 }
 
-/* By one key, which is what most ask for: no text is made of a number whose group is known. */
+/* Groups by one key, the usual case: no text is made of a number whose group is known. */
 static int64_t group_by_one(struct nw_by *by, struct nw_summary *summary,
 			    const struct nw_hit *hit, const struct nw_task *task)
 {

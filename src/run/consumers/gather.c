@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The facts of a diagnosis: the spec's file and places, the process, events of others. */
+/* Collects the facts of a diagnosis: the spec's file and places, the process, events of other programs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int gather_process(struct nw_gathered *g, pid_t tool_pid, struct nw_error
 
 /* ---- the file ----------------------------------------------------------------------- */
 
-/* The path that the user's tool would open: from here, whatever the process sees. */
+/* Finds the path that the user's tool would open, which is a path from here, whatever the process sees. */
 static int find_path(struct nw_gathered *g)
 {
 	const char *given = *g->spec.path ? g->spec.path : g->request->file;
@@ -51,7 +51,7 @@ static int find_path(struct nw_gathered *g)
 		g->path = strdup(given);
 		return g->path ? 0 : -ENOMEM;
 	}
-	/* a bare name is a library of the process, else what a shell or linker would find */
+	/* A bare name is a library of the process, else a file that a shell or the linker would find. */
 	if (g->pids.count && *g->spec.path)
 		return 0;
 	return nw_locate(given, &g->path, &g->file_error) == -ENOMEM ? -ENOMEM : 0;
@@ -90,7 +90,7 @@ static int select_probe(struct nw_gathered *g)
 	return ret;
 }
 
-/* "libfoo", "foo" and "libfoo.so" mean libfoo.so.1. */
+/* Has the image this name? "libfoo", "foo" and "libfoo.so" mean libfoo.so.1. */
 static bool has_name(const struct nw_image *image, const char *name)
 {
 	const char *slash = strrchr(image->path, '/'),
@@ -101,7 +101,7 @@ static bool has_name(const struct nw_image *image, const char *name)
 	return strncmp(base, name, strlen(name)) == 0;
 }
 
-/* How likely is it that a spec that matched nothing in the process means this image? -1: it does not. */
+/* Returns how likely a spec that matched nothing in the process means this image; -1: it does not. */
 static int likeliness(const struct nw_gathered *g, const struct nw_image *image)
 {
 	if (*g->spec.path)
@@ -113,7 +113,7 @@ static int likeliness(const struct nw_gathered *g, const struct nw_image *image)
 	return image->ino == g->process.exe_ino ? 1 : 0;
 }
 
-/* No path, and nothing matched in the process: the file of it that is most likely meant. */
+/* Finds the file of the process that is most likely meant, if the spec has no path and matched nothing. */
 static void choose_mapped(struct nw_gathered *g)
 {
 	nw_images images = {0};
@@ -130,14 +130,14 @@ static void choose_mapped(struct nw_gathered *g)
 		g->own = chosen;
 		best = likely;
 	}
-	nw_images_free(&images); /* NULL where one was taken */
+	nw_images_free(&images); /* NULL where an image was taken */
 	if (g->own)
 		g->path = strdup(g->own->path);
 	else if (*g->spec.path)
 		nw_locate(g->spec.path, &g->path, &g->file_error);
 }
 
-/* "#!/usr/bin/perl": the file is a script, whose first line is kept. */
+/* Keeps the first line of a script: "#!/usr/bin/perl". */
 static int read_script(struct nw_gathered *g)
 {
 	char line[128];
@@ -155,7 +155,7 @@ static int read_script(struct nw_gathered *g)
 	return g->script ? 0 : -ENOMEM;
 }
 
-/* Another file of the process that has the USDT probe: libjvm.so for java. */
+/* Finds another file of the process that has the USDT probe: libjvm.so for java. */
 static int find_elsewhere(struct nw_gathered *g)
 {
 	nw_images images = {0};
@@ -177,7 +177,7 @@ static int find_elsewhere(struct nw_gathered *g)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* What the spec matches, and the image that is meant, whether it matches or not. */
+/* Finds the probes of the spec, and the image that it means, whether it matches or not. */
 static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 {
 	int ret = g->file_error.code ? -ENOENT : select_probe(g);
@@ -207,7 +207,8 @@ static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 		if (g->file_error.code && g->path && read_script(g) < 0)
 			return -ENOMEM;
 		if (g->own && g->spec.has_args && g->select_error.usage) {
-			*err = g->select_error; /* the probe is there: its arguments are wrong */
+			/* The probe is there, but its arguments are wrong */
+			*err = g->select_error;
 			return -EINVAL;
 		}
 		if (g->own && find_elsewhere(g) < 0)
@@ -219,7 +220,7 @@ static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 
 /* ---- the place ---------------------------------------------------------------------- */
 
-/* The linker's name for what the spec means; other tools do not look for the source's. */
+/* Returns the linker's name of the function; other tools do not look for names of the source. */
 static const char *symbol_name(const struct nw_gathered *g)
 {
 	const struct nw_probe *probe = g->selection.probes.count
@@ -257,7 +258,7 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 	return ret == -ENOMEM ? nw_no_memory(err) : ret;
 }
 
-/* Is it a USDT site, or where a function begins? */
+/* Is it a USDT site, or the begin of a function? */
 static bool begins_here(const struct nw_point *point)
 {
 	struct nw_symbol symbol;
@@ -308,7 +309,7 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 		nw_tracefs_close(&fs);
 		return ret;
 	}
-	if (ret < 0) /* what cannot be tried stays open */
+	if (ret < 0) /* features that cannot be tried stay unknown */
 		ret = nw_features_find(&fs, g->request->features, false, features, err);
 	g->facts.nop5_safe = ret == 0 && features->has[NW_FEATURE_NOP5_SAFE];
 	g->facts.ref_ctr = ret == 0 && features->has[NW_FEATURE_REF_CTR];
@@ -335,7 +336,7 @@ static int read_foreign_events(struct nw_gathered *g, nw_foreign_events *out,
 	return ret;
 }
 
-/* A breakpoint that is there before ours, whoever has put it there. */
+/* Finds breakpoints that were there before ours, by any program. */
 static int gather_held(struct nw_gathered *g, struct nw_error *err)
 {
 	NW_VEC(const struct nw_point *) points = {0};
@@ -414,7 +415,7 @@ static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 	return ret == 0 && g->own ? nw_image_check(g->own, err) : ret;
 }
 
-/* What an answer offers is tried as far as it can be without arming. */
+/* Does a suggestion work, as far as that can be tried without arming? */
 static bool leads_somewhere(void *arg, const char *text)
 {
 	const struct nw_gathered *g = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One diagnosis: its facts and who owns them. */
+/* One diagnosis: its facts and their owner. */
 #ifndef NOPWATCH_RUN_CONSUMERS_GATHER_H
 #define NOPWATCH_RUN_CONSUMERS_GATHER_H
 
@@ -7,32 +7,31 @@
 
 struct nw_gathered {
 	const struct nw_request *request;
-	nw_pids pids; /* the request's, as the processes that are meant */
+	nw_pids pids; /* the target processes */
 	struct nw_spec spec;
 	char *path;
-	char *script, *elsewhere, *interposed, *code_in; /* as the facts have them */
+	char *script, *elsewhere, *interposed, *code_in; /* as in the facts */
 	struct nw_kernel_access kernel;
 	struct nw_process_facts process;
 	struct nw_selection selection;
-	struct nw_image *own; /* where the spec matched nothing */
+	struct nw_image *own; /* the file, if the spec matched nothing */
 	struct nw_error file_error, select_error;
 	struct nw_symbol_facts symbol;
 	struct nw_mapping_facts mapping;
 	nw_foreign_events foreign, foreign_after;
 	struct nw_presence held;
 	struct nw_watch watch;
-	struct nw_features features; /* nothing, where the kernel may not be looked at */
-	struct nw_facts facts;	     /* points to the above */
+	struct nw_features features; /* all unknown if the kernel must not be looked at */
+	struct nw_facts facts;	     /* points to the fields above */
 };
 
-/* Everything that can be known without arming. A spec that is none is an error; that nothing
- * fits it is a fact. */
+/* Collects all facts that can be known without arming. It is an error if the spec cannot be parsed; that it matches
+ * nothing is a fact. */
 int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *request,
 	      const struct nw_tool *tool, struct nw_error *err);
-/* Arm the probe and watch it, for everybody, for the duration; what the kernel refuses is a
- * fact, too. */
+/* Arms the probe and watches it, for all processes, for the duration. If the kernel refuses, that is a fact, too. */
 int nw_watch(struct nw_gathered *g, struct nw_error *err);
-/* Look at the events of others again. */
+/* Reads the events of other programs again. */
 int nw_gather_after(struct nw_gathered *g, struct nw_error *err);
 void nw_gathered_free(struct nw_gathered *g);
 

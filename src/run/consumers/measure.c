@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The consumer that summarises: hits into groups, spans and intervals. */
+/* The consumer that summarises hits in groups, spans and intervals. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static int make_spans(struct nw_measure *m, const struct nw_selection *selection
 	return ret;
 }
 
-/* What tells of spans alone would be empty without any. A timeline (listener) shows more; and text tells of its probes as it comes. */
+/* Refuses options about spans if there are none. A timeline (listener) shows more than spans; text has its probes
+ * only as it comes. */
 static int check_spans(const struct nw_measure *m, const struct nw_run *run,
 		       struct nw_error *err)
 {
@@ -47,7 +48,7 @@ static int check_spans(const struct nw_measure *m, const struct nw_run *run,
 	return -EINVAL;
 }
 
-/* An argument that no probe has would have no histogram. */
+/* Refuses --hist for an argument that no probe has. */
 static int check_hists(const struct nw_measure *m, const struct nw_selection *selection,
 		       struct nw_error *err)
 {
@@ -69,7 +70,7 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 	return 0;
 }
 
-/* A span has ended: its stack is that of its start, or where only its end has one, of that. */
+/* Counts the stack of a span: that of its start, or of its end if only that has one. */
 static void count_stack(struct nw_measure *m, const struct nw_span_event *event,
 			const struct nw_hit *began)
 {
@@ -101,21 +102,23 @@ static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 	int ret = m->options.slow(m->options.arg, &slow, &m->failure);
 	if (ret < 0 && !m->failure.code)
 		m->failure.code =
-			-ret; /* nobody reads it any more: there is nothing to say */
+			/* Nobody reads the output any more, so there is nothing to report */
+			-ret;
 }
 
 static void bin_span(struct nw_measure *m, const struct nw_span_event *event)
 {
 	int64_t group = m->by->keys.count ? event->group : 0;
 
-	if (group < 0) /* a hit that has no such argument */
+	if (group < 0) /* a hit without such an argument */
 		group = nw_summary_group(m->summary, "?", 1);
 	if (!m->failure.code &&
 	    (group < 0 || nw_bins_span(m->bins, event, (uint32_t)group) < 0))
 		nw_no_memory(&m->failure);
 }
 
-/* An event of a span goes to the options' listener, to the bins, and to what picks slow spans and counts stacks. */
+/* Passes an event of a span to the options' listener, to the bins, and to the code that shows slow spans and counts
+ * stacks. */
 static void listen(void *arg, const struct nw_span_event *event)
 {
 	struct nw_measure *m = arg;
@@ -144,7 +147,7 @@ static void comm_of(void *arg, int32_t tid, char out[16])
 	memcpy(out, task ? task->comm : "", task ? 16 : 1);
 }
 
-/* Do only the bins, and what threads do, need to know of each span? */
+/* Are bins and thread states the only users of span events? */
 static bool is_lazy(const struct nw_measure *m)
 {
 	return !m->options.listener && !m->slow && !m->starts;
@@ -260,7 +263,7 @@ static int open_bins(const struct nw_measure *m, struct nw_summary *summary, boo
 	return ret;
 }
 
-/* What the summary has to know of the run. */
+/* Tells the summary the facts of the run that it needs. */
 static int use_run(const struct nw_measure *m, struct nw_summary *summary)
 {
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
@@ -300,7 +303,7 @@ void nw_measure_set_interval(struct nw_measure *m, uint64_t interval_ns)
 
 /* ---- other groups ------------------------------------------------------------------- */
 
-/* Are the values of this argument there? */
+/* Are the values of the probe's arguments fetched? */
 static bool has_values(const struct nw_measure *m, const struct nw_probe *probe)
 {
 	return m->every_arg || probe->has_args;
@@ -347,7 +350,7 @@ static int make_by(const struct nw_measure *m, const char *text, struct nw_by *o
 	return ret;
 }
 
-/* What has become of the run so far: nothing that is open now can be told apart by the new groups. */
+/* Transfers the state of the run to a new summary, whose groups do not know the spans that are open now. */
 static int hand_over(const struct nw_measure *m, struct nw_summary *summary)
 {
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
@@ -408,7 +411,7 @@ static int enough(const struct nw_measure *m)
 	return m->options.count && m->intervals >= m->options.count ? -ECANCELED : 0;
 }
 
-/* The interval ends now, which for the last one may be before its time. */
+/* Ends the current interval, for the last one perhaps before its time. */
 static int end_interval(struct nw_measure *m, uint64_t end, struct nw_error *err)
 {
 	uint64_t length = m->options.interval_ns;
@@ -426,8 +429,8 @@ static int end_interval(struct nw_measure *m, uint64_t end, struct nw_error *err
 	return ret < 0 ? ret : enough(m);
 }
 
-/* Many intervals in which nothing happened are one line: time may jump by years, in text that comes from anywhere, or
- * where a machine was asleep. */
+/* Reports several quiet intervals as one line: time may jump by years, in text from anywhere or if the machine was
+ * asleep. */
 static int skip_intervals(struct nw_measure *m, uint64_t count, struct nw_error *err)
 {
 	uint64_t length = m->options.interval_ns, first = m->intervals + 1;
@@ -446,11 +449,11 @@ static int skip_intervals(struct nw_measure *m, uint64_t count, struct nw_error 
 static nw_cold int end_intervals(struct nw_measure *m, uint64_t until, struct nw_error *err)
 {
 	enum {
-		QUIET_LEAST = 3 /* fewer are told one by one */
+		QUIET_LEAST = 3 /* fewer are reported one by one */
 	};
 	int ret = is_due(m, until) ? end_interval(m, m->next, err) : 0;
 
-	/* all that happened was in the interval that has ended just now */
+	/* Everything that happened was in the interval that has just ended. */
 	while (ret == 0 && is_due(m, until)) {
 		uint64_t count = (until - m->next) / m->options.interval_ns + 1;
 		ret = count < QUIET_LEAST ? end_interval(m, m->next, err)
@@ -475,7 +478,7 @@ int nw_measure_end(struct nw_measure *m, uint64_t end, struct nw_error *err)
 
 	if (reports && ret == 0 && end > m->next)
 		ret = end_intervals(m, end - 1, err);
-	nw_summary_give_up(m->summary); /* which is in the last of them */
+	nw_summary_give_up(m->summary); /* the last interval has them */
 	if (reports && ret == 0 && end > m->next - m->options.interval_ns)
 		ret = end_interval(m, end, err);
 	return ret == -ECANCELED ? 0 : ret;
@@ -483,7 +486,7 @@ int nw_measure_end(struct nw_measure *m, uint64_t end, struct nw_error *err)
 
 /* ---- hits --------------------------------------------------------------------------- */
 
-/* Many hits, bin by bin, since the summary's rows become cells at the end of each. */
+/* Takes several hits bin by bin, since the summary's rows become cells at the end of each bin. */
 static nw_apart int bin_hits(struct nw_measure *m, const struct nw_hit *hits, size_t count)
 {
 	int ret = 0;
@@ -507,7 +510,8 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	int ret = hit->time >= m->next ? end_intervals(m, hit->time, &m->failure) : 0;
 	int64_t group = m->by->keys.count ? nw_by_group(m->by, m->summary, hit, task) : 0;
 
-	if (ret == 0 && nw_unlikely(group == -ENOMEM)) /* -1: it has no such argument */
+	if (ret == 0 &&
+	    nw_unlikely(group == -ENOMEM)) /* -1: the hit has no such argument */
 		ret = -ENOMEM;
 	m->task = task;
 	if (ret == 0 && nw_unlikely(hit->callers) && m->starts && !m->begins[hit->probe])
@@ -526,7 +530,7 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	return ret;
 }
 
-/* What happens now is no hit: it is in the next interval all the same. */
+/* Tells that time has advanced without a hit, which may end intervals. */
 static int reached(void *arg, uint64_t time)
 {
 	struct nw_measure *m = arg;
@@ -561,7 +565,7 @@ static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit
 		m->scheduled++;
 		nw_summary_scheduled(m->summary, hit);
 		break;
-	case NW_HIT_STRANGER: /* sched_switch says what happens to the next thread, too, which may be wanted */
+	case NW_HIT_STRANGER: /* sched_switch also concerns the next thread, which may be traced */
 		ret = nw_summary_stranger(m->summary, hit);
 		break;
 	case NW_HIT_FILTERED:
@@ -647,7 +651,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 			  keyed_by(options, nw_span_needs_args);
 	bool comms = nw_by_needs_tasks(m->by) || slow || options->states ||
 		     keyed_by(options, nw_span_needs_pids);
-	/* with these there is more to a hit than the summary */
+	/* These need more from a hit than the summary has. */
 	bool one_by_one = m->by->keys.count || options->interval_ns || options->count ||
 			  options->one_by_one || comms || options->states;
 

@@ -5,13 +5,12 @@
 
 #include "nopwatch/engine.h"
 
-/* Behind the run, where it was a recording's: what of it is behind the last interval that was told is told, too,
- * although the last interval is shorter than the others. Then nw_summary_finish(). */
+/* Called behind the run of a recording: reports the rest behind the last interval as a shorter interval. Then calls
+ * nw_summary_finish(). */
 int nw_measure_end(struct nw_measure *measure, uint64_t end, struct nw_error *err);
 /*
- * In mid-run: begin again, with other groups. Spans that are open now are discarded; what was lost
- * stays counted. by must live as long as the measure; NULL: no groups. A key must be one of
- * nw_measure_keys(); if it is not, nothing is changed.
+ * Begins again with other groups during a run. Open spans are discarded; losses stay counted. `by` must outlive the
+ * measure; NULL: no groups. A key must be one of nw_measure_keys(); otherwise nothing is changed.
  */
 int nw_measure_regroup(struct nw_measure *measure, const char *by, struct nw_error *err);
 

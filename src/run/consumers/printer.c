@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The consumer that prints: a line a hit, and what else is to be said between them. */
+/* The consumer that prints a line per hit, and events between them. */
 #include <errno.h>
 
 #include "nopwatch/engine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The consumer that records: the raw pages, in trace-cmd's format. */
+/* The consumer that records raw pages in trace-cmd's format. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 /* ---- pages -------------------------------------------------------------------------- */
 
-/* The stream's tap: every page as it was read. -ECANCELED ends the run. */
+/* The stream's tap, which gets every page that was read. -ECANCELED ends the run. */
 static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
 {
 	struct nw_recorder *r = arg;
@@ -44,8 +44,8 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t 
 
 /* ---- formats ------------------------------------------------------------------------ */
 
-/* Each format once: the user may have asked for an event of threads (task_rename, ...), which is recorded anyway. probe:
- * NULL for an event of threads. */
+/* Keeps the format of an event, once: the user may have asked for an event of threads (task_rename, ...), which is
+ * recorded anyway. probe: NULL for an event of threads. */
 static int keep_format(struct nw_recorder *r, const char *system, const char *name,
 		       const struct nw_armed_event *probe)
 {
@@ -98,7 +98,7 @@ static int by_system(const void *a, const void *b)
 
 /* ---- the consumer ------------------------------------------------------------------- */
 
-/* Find out now, not after an hour, that nothing can be written there. */
+/* Checks now, and not after an hour, that the file can be written. */
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_recorder *r = arg;
@@ -144,7 +144,7 @@ int nw_recorder_begin(struct nw_recorder *r, struct nw_run *run, struct nw_error
 		       : 0;
 }
 
-/* Who it is, once. This is all that a hit costs besides its page, so it has to be cheap. */
+/* Keeps the process and name of a thread, once. Besides its page a hit costs only this, so it has to be cheap. */
 int nw_recorder_note(struct nw_recorder *r, const struct nw_task *task)
 {
 	struct nw_task *noted = &r->noted[(uint32_t)task->tid % NW_NOTED];
@@ -161,7 +161,7 @@ int nw_recorder_note(struct nw_recorder *r, const struct nw_task *task)
 	return 0;
 }
 
-/* No thread begins, is renamed or ends between these, so a thread is looked at when another one hits. */
+/* No thread is born, renamed or ends between these hits, so a thread is only looked up when the thread changes. */
 static int hits(void *arg, const struct nw_hit *hits, size_t count)
 {
 	struct nw_recorder *r = arg;
@@ -192,7 +192,6 @@ static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit
 	return what == NW_HIT_SCHEDULER ? nw_recorder_scheduled(arg, hit) : 0;
 }
 
-/* The kernel's functions that its stacks lead to have names only on this machine, as long as it runs. */
 void nw_recorder_age(struct nw_recorder *r)
 {
 	nw_index_free(&r->older_tasks);
@@ -250,7 +249,7 @@ static void save_symbols(const struct nw_recorder *r, const struct nw_run_result
 	}
 }
 
-/* A thread's later name stands behind its earlier one, and counts. */
+/* A later name of a thread follows its earlier one, and counts. */
 static void save_tasks(struct nw_recorder *r, const struct nw_index *tasks)
 {
 	struct nw_buf *out = &r->parts.table;
@@ -325,7 +324,7 @@ int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result
 	*bytes = 0;
 	nw_vec_each (&r->cpus, cpu)
 		*bytes += cpu->size;
-	/* into a file of its own first, so that a full disk does not cost the recording that was there */
+	/* Writes a separate file first, so that a full disk does not destroy the existing recording. */
 	struct nw_replace file;
 	int ret = nw_replace_begin(r->options.path, NW_FILE_PRIVATE, &file, err);
 	if (ret < 0)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-	/* what is written at the end only: so much of the slow spans */
+	/* Limit of slow spans that are kept for output at the end. */
 	MOST_KEPT = 1 << 20
 };
 
@@ -58,7 +58,7 @@ static int64_t wall_time(const struct nw_run_result *result, uint64_t time)
 	return result->wall_ns ? (int64_t)((uint64_t)result->wall_ns + time) : 0;
 }
 
-/* Into the output, with its picture up to `until` where the format has one. */
+/* Writes a report to the output, with its picture up to `until` if the format has one. */
 static int show(struct nw_reports *r, struct nw_output *output, const struct nw_report *of,
 		const struct nw_run_result *result, uint64_t until, struct nw_error *err)
 {
@@ -97,7 +97,7 @@ static int flush(struct nw_reports *r, struct nw_error *err)
 	return r->options.write(r->options.arg, &r->output.text, err);
 }
 
-/* A report while the run goes on. A format that is one whole page can have one only if its file is replaced. */
+/* Writes a report during the run. A format that is one whole page can do so only if its file is replaced. */
 static int write_now(struct nw_reports *r, struct nw_report *report,
 		     const struct nw_run_result *so_far, uint64_t until,
 		     struct nw_error *err)
@@ -108,7 +108,7 @@ static int write_now(struct nw_reports *r, struct nw_report *report,
 	return ret < 0 ? ret : flush(r, err);
 }
 
-/* What is known to be lost so far. The rows of an interval lack only what was lost in it. */
+/* Fills in the lost events. The rows of an interval lack only events that were lost in it. */
 static void count_lost(struct nw_reports *r, struct nw_report *report)
 {
 	uint64_t lost = nw_summary_lost(r->measure.summary);
@@ -181,7 +181,7 @@ static int interval(void *arg, uint64_t number, uint64_t end, struct nw_error *e
 	report.wall_ns = wall_time(so_far, end);
 	if (!totals && report.elapsed_ns < length)
 		report.short_ns = report.elapsed_ns;
-	/* A live run ends a moment after its last interval: that is none, unless something has come in it. */
+	/* A live run ends a moment after its last interval; that moment is no interval, unless there were hits. */
 	if (report.short_ns && !r->options.recorded && is_silent(&report))
 		return 0;
 	return write_now(r, &report, so_far, end, err);
@@ -193,7 +193,7 @@ static int quiet(void *arg, uint64_t first, uint64_t count, struct nw_error *err
 	const struct nw_reports_live *live = r->options.live;
 	uint64_t end = r->measure.next, length = r->measure.options.interval_ns;
 
-	if (live) /* the last of them */
+	if (live) /* the last of the quiet intervals */
 		return live->interval(live->arg, end - nw_min64(2 * length, end),
 				      end - nw_min64(length, end), err);
 	nw_output_quiet(&r->output, first, count);
@@ -204,8 +204,8 @@ static int slow(void *arg, const struct nw_slow_span *slow, struct nw_error *err
 {
 	struct nw_reports *r = arg;
 
-	if (r->options.format
-		    ->only_stacks) /* which the last report counts: once is enough */
+	/* The last report has the stacks; one is enough. */
+	if (r->options.format->only_stacks)
 		return 0;
 	if (!is_live(r) || r->output.text.len < MOST_KEPT)
 		nw_output_slow(&r->output, slow);
@@ -223,7 +223,7 @@ static int tick(void *arg, struct nw_error *err)
 
 	if (live)
 		return live->tick(live->arg, err);
-	if (nw_run_asked(r->measure.run)) { /* by SIGUSR1: what there is so far */
+	if (nw_run_asked(r->measure.run)) { /* by SIGUSR1: a report of the run so far */
 		struct nw_report report = make_report(r, so_far);
 		report.so_far = true;
 		report.elapsed_ns = nw_result_elapsed(so_far);
@@ -254,7 +254,7 @@ void nw_reports_ended(struct nw_reports *r, const struct nw_run_result *result)
 int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 {
 	const struct nw_run_result *result = r->result;
-	/* where people read it, an interval of the whole run would say the same as the total */
+	/* For people, an interval as long as the run would repeat the total. */
 	bool tells_rest = !is_live(r) && (r->options.recorded || r->measure.intervals ||
 					  !r->options.format->for_people);
 	int ret = tells_rest ? nw_measure_end(&r->measure, result->now_ns, err) : 0;
@@ -315,7 +315,7 @@ int nw_reports_regroup(struct nw_reports *r, const char *by, struct nw_error *er
 	return 0;
 }
 
-/* The end of a file's name says what is in it. */
+/* The format of a report by the ending of its file's name. */
 static const struct {
 	const char *end, *format;
 } endings[] = {{".html", "html"},
@@ -324,7 +324,7 @@ static const struct {
 	       {".txt", "text"},
 	       {".prom", "openmetrics"}};
 
-/* The format for a report of that name; NULL: there is none. */
+/* Returns the format for a file of that name; NULL: there is none. */
 static const struct nw_output_format *format_of(const char *path, struct nw_error *err)
 {
 	const struct nw_output_format *format = NULL;
@@ -365,12 +365,14 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 	report.view.width = 0;
 	report.bold = false;
 	report.so_far = true;
-	/* the total is as of the last interval */
+	/* The total is as of the last interval. */
 	uint64_t since = r->since ? r->since : so_far->start_ns;
 	uint64_t until = r->result ? so_far->now_ns
 				   : r->measure.next - r->measure.options.interval_ns;
-	until = nw_max64(until,
-			 since); /* other groups, and no interval of theirs has ended */
+	until = nw_max64(
+		until,
+		/* `since` may be later if the groups have changed and no interval has ended since then. */
+		since);
 	report.elapsed_ns = until - since;
 	count_lost(r, &report);
 	nw_output_begin(&output, &begin);
@@ -411,7 +413,7 @@ struct nw_consumer nw_reports_consumer(struct nw_reports *r)
 
 	if (!is_live(r))
 		return consumer;
-	/* other groups may be asked for */
+	/* The user may ask for other groups. */
 	consumer.needs.comms = true;
 	consumer.needs.values = r->options.recorded;
 	r->measure.every_arg |= consumer.needs.values;

@@ -7,11 +7,11 @@
 
 #include "slower.h"
 
-/* The spans of one kind so far, where the limit is one of their percentiles. */
+/* The spans of one kind so far, if the limit is a percentile. */
 struct kind {
 	struct nw_histogram seen;
-	uint64_t least; /* UINT64_MAX: there are too few to tell */
-	uint64_t again; /* look at them again when there are so many */
+	uint64_t least; /* the limit; UINT64_MAX: there are too few spans */
+	uint64_t again; /* number of spans at which the limit is computed again */
 };
 
 struct nw_slow_watch {
@@ -79,9 +79,9 @@ void nw_slow_watch_free(struct nw_slow_watch *watch)
 }
 
 /*
- * The limit for a span that took so long, and the span is one of those seen from then on. A percentile needs
- * spans above it to mean anything: of the first ones none is slow. It is not looked for again for
- * each span, which would cost more than all else, but for each that makes them a sixteenth more.
+ * Returns the limit for a span of this latency, and counts the span. A percentile means nothing without spans above
+ * it, so the first spans are never slow. The limit is not computed for each span, which would cost more than
+ * everything else, but whenever there are a sixteenth more spans.
  */
 static uint64_t limit_of(struct kind *kind, double percentile, uint64_t latency)
 {
@@ -117,7 +117,7 @@ bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event 
 	uint64_t least = percentile > 0
 				 ? limit_of(&watch->kind[event->span], percentile, latency)
 				 : watch->slower.ns;
-	/* A span in the percentile's own bucket is as long as many others, so it is not slow. */
+	/* A span in the percentile's own bucket is as long as many other spans, so it is not slow. */
 	if (percentile > 0 ? latency <= least : latency < least)
 		return false;
 	*out = (struct nw_slow_span){

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * See sql.h. Dialects differ, and nobody says which one it is. A backslash escapes a quote, as in MySQL and behind PostgreSQL's E;
- * a name in double quotes is a name, as in the standard; comments nest, as in PostgreSQL.
+ * See sql.h. Dialects differ, and it is unknown which one a statement is in. A backslash escapes a quote, as in MySQL
+ * and behind PostgreSQL's E; double quotes enclose a name, as in the standard; comments nest, as in PostgreSQL.
  */
 #include "sql.h"
 
@@ -22,27 +22,28 @@ enum token {
 };
 
 enum {
-	DEEPEST = 64 /* brackets: lists in deeper ones are left as they are */
+	/* Limit of nested brackets: lists inside deeper ones stay as they are */
+	DEEPEST = 64
 };
 
-/* A bracket that is open; the first one is the statement itself. Positions are the output's. */
+/* An open bracket; the first one is the statement itself. Positions are in the output. */
 struct bracket {
 	size_t from;
-	bool is_list;		   /* of IN or ARRAY */
-	bool mixed;		   /* something else than constants is in it */
-	size_t last_from, last_to; /* the latest bracket in it that was closed; 0 0: none */
+	bool is_list;		   /* behind IN or ARRAY */
+	bool mixed;		   /* it contains something else than constants */
+	size_t last_from, last_to; /* the last closed bracket inside it; 0 0: none */
 };
 
 struct shape {
 	const char *at, *end;
 	const char *word; /* the current token */
 	size_t len;
-	bool spaced; /* white space or a comment is in front of it */
+	bool spaced; /* white space or a comment precedes it */
 	enum token before;
 	bool before_is_cast;
 	bool before_is_list; /* IN or ARRAY */
 	bool before_is_rows; /* VALUES */
-	bool semicolon;	     /* to be written if something follows */
+	bool semicolon;	     /* a semicolon is to be written if something follows */
 	struct nw_buf *out;
 	size_t depth;
 	struct bracket bracket[DEEPEST];
@@ -55,7 +56,7 @@ static bool is_name(unsigned char c)
 	return isalnum(c) || c == '_' || c == '$' || c >= 0x80;
 }
 
-/* The byte at that distance; 0: behind the end. */
+/* Returns the byte at that distance; 0: behind the end. */
 static unsigned char look(const struct shape *s, size_t distance)
 {
 	return (size_t)(s->end - s->at) > distance ? (unsigned char)s->at[distance] : 0;
@@ -100,7 +101,7 @@ static void skip_blanks(struct shape *s)
 	s->spaced = s->at > from;
 }
 
-/* To behind the closing quote, of which two are one of the text. */
+/* Moves behind the closing quote. Two quotes are one quote of the text. */
 static void skip_quoted(struct shape *s, char quote, bool escapes)
 {
 	for (s->at++; s->at < s->end; s->at++) {
@@ -128,7 +129,7 @@ static void skip_number(struct shape *s)
 	}
 }
 
-/* $1, or PostgreSQL's $tag$ ... $tag$; false: it is neither. */
+/* Skips $1, or PostgreSQL's $tag$ ... $tag$. Returns false if it is neither. */
 static bool skip_dollar(struct shape *s)
 {
 	size_t tag = 1;
@@ -147,7 +148,7 @@ static bool skip_dollar(struct shape *s)
 	return true;
 }
 
-/* E'...', N'...', X'...', _utf8'...' */
+/* Is the word the prefix of a string: E'...', N'...', X'...', _utf8'...'? */
 static bool is_prefix(const struct shape *s)
 {
 	return look(s, 0) == '\'' && (s->at - s->word == 1 || *s->word == '_');
@@ -174,7 +175,7 @@ static enum token take_operator(struct shape *s)
 	return OPERATOR;
 }
 
-/* A sign that belongs to the number behind it. */
+/* Is it a sign that belongs to the number behind it? */
 static bool is_sign(const struct shape *s)
 {
 	bool number = isdigit(look(s, 1)) || (look(s, 1) == '.' && isdigit(look(s, 2)));
@@ -233,7 +234,7 @@ static bool needs_blank(const struct shape *s, enum token token)
 	return token != CLOSE && token != COMMA && token != DOT && !cast;
 }
 
-/* A list of IN or ARRAY with nothing but constants is one constant. */
+/* Replaces a list of IN or ARRAY that contains only constants by one constant. */
 static void fold_list(struct shape *s)
 {
 	const struct bracket *list = &s->bracket[s->depth];
@@ -245,7 +246,7 @@ static void fold_list(struct shape *s)
 	nw_buf_addc(s->out, '?');
 }
 
-/* A row that is the same as the one in front of it. */
+/* Drops a row that equals the one before it. */
 static void fold_row(struct shape *s, size_t from)
 {
 	struct bracket *in = &s->bracket[s->depth];

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The consumer that shows spans: each hit, and each span that hits begin and end, for formats that draw
- * them; or only the spans that take long.
- */
+/* The consumer that shows each hit and each span, for formats that draw timelines; or only slow spans. */
 #include <errno.h>
 
 #include "nopwatch/engine.h"
@@ -80,7 +77,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? ret : flush(t, err);
 }
 
-/* A hit that is not shown may end a span that is. */
+/* Takes a hit that is not shown. It may end a span that is. */
 static int hit_unseen(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct nw_timeline *t = arg;
@@ -104,8 +101,8 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	return ret;
 }
 
-/* It is not shown, but for the scheduler's events, from which formats that draw timelines show what threads do. It may still
- * be the start or the end of a span. */
+/* Takes another hit. Only the scheduler's events are shown, from which formats with timelines draw the states of
+ * threads. The hit may still begin or end a span. */
 static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit,
 		     const struct nw_task *task)
 {

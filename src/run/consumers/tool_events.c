@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Where the events are that another tool records: tracefs knows their places in programs. */
+/* Finds the places of the events that another tool records, which tracefs knows. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +12,8 @@ struct finder {
 	size_t found;
 };
 
-/* The note of the file that the event stands at, as a spec: its semaphore belongs to it. False: it stands at none. */
+/* Adds the file's USDT note at the event's place as a spec, because its semaphore matters. Returns false if there is
+ * none. */
 static bool add_note(struct finder *finder, const char *path, uint64_t offset, int *ret)
 {
 	struct nw_image *image;

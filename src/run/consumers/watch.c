@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arm the probe and watch: a run like any other, but for everybody, since hits in the wrong
- * process are an answer, too.
+ * Arms the probe and watches it. This is an ordinary run, but for all processes, since hits in the wrong process are
+ * an answer, too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,9 +27,9 @@ struct tally {
 struct watcher {
 	struct nw_gathered *g;
 	NW_VEC(struct tally) tallies; /* by process */
-	nw_pids targets, children; /* of -p; in the kernel's numbers, as hits have them */
-	bool *site_hit;		   /* by point of the plan */
-	bool *site_entry; /* of these: the entry of a function whose return is asked for */
+	nw_pids targets, children;    /* of -p; in the kernel's numbers, as in hits */
+	bool *site_hit;		      /* by point of the plan */
+	bool *site_entry; /* by point: the entry of a function whose return is watched */
 	size_t sites;
 	bool failed;
 };
@@ -111,7 +111,7 @@ static void read_memory(struct watcher *watcher, struct nw_run *run,
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-/* Beside a return probe the entry is watched, too: a call may never return. */
+/* Is it an entry that is watched besides its return probe? A call may never return. */
 static bool is_entry(const struct watcher *watcher, const struct nw_run *run, size_t i)
 {
 	const struct nw_planned *planned = &run->result->plan.points.item[i];
@@ -180,7 +180,7 @@ static void count_processes(struct watcher *watcher)
 	}
 }
 
-/* Has the process begun to run another program? */
+/* Has the process executed another program? */
 static void check_exec(struct nw_gathered *g)
 {
 	struct nw_process_facts now;
@@ -195,7 +195,7 @@ static void check_exec(struct nw_gathered *g)
 	nw_process_facts_free(&now);
 }
 
-/* The spec as it was understood: on the very file that was looked at. */
+/* Returns the spec as it was understood, with the path of the file that was read. */
 static char *exact_spec(const struct nw_gathered *g, enum nw_spec_kind kind)
 {
 	static const char *const kinds[] = {[NW_SPEC_USDT] = "usdt",
@@ -234,7 +234,7 @@ static void finish(struct watcher *watcher, const struct nw_run_result *result, 
 	check_exec(watcher->g);
 }
 
-/* Hits have the kernel's numbers of processes, which differ from ours in a PID namespace. */
+/* Converts process numbers to the kernel's, which hits have, and which differ from ours in a PID namespace. */
 static int add_kernel_pids(const struct nw_pid_space *space, const nw_pids *pids,
 			   nw_pids *out, struct nw_error *err)
 {
@@ -289,7 +289,7 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	struct nw_pid_space space;
 	nw_pid_space_open(&space);
 	int ret = add_kernel_pids(&space, &g->pids, &watcher.targets, &why);
-	if (ret == 0) /* a child may be gone by now: then it is left out */
+	if (ret == 0) /* a child that is gone by now is left out */
 		add_kernel_pids(&space, &g->process.children, &watcher.children, NULL);
 	nw_pid_space_close(&space);
 	if (ret == 0) {
@@ -309,7 +309,7 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 		return nw_no_memory(err);
 	if (ret == 0 || !nw_is_shortage(-ret))
 		return 0;
-	*err = why; /* which says nothing of the probe */
+	*err = why; /* the error tells nothing about the probe */
 	return ret;
 }
 
@@ -332,7 +332,7 @@ int nw_find_out_why(const struct nw_request *request, const char *spec,
 
 	if (ret < 0)
 		return ret;
-	/* first without arming; then, unless that is enough or arming could hurt, armed */
+	/* First diagnoses without arming; then arms the probe, unless that is not needed or could do harm. */
 	ret = nw_diagnose(&g.facts, out, err);
 	bool diagnosed = ret == 0;
 	if (diagnosed && (nw_diagnosis_settled(out) || !g.facts.selection)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The consumer that keeps the last seconds, and writes them when something has happened. */
+/* The consumer that keeps the last seconds, and writes them when a trigger comes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -23,13 +23,14 @@
 #define MARGIN_NS (2 * SECOND_NS) /* from the end of a slow span until its time is read */
 
 enum {
-	MOST_WAITING = 4 /* recordings that cannot be written yet, and are in memory */
+	/* Limit of recordings that wait in memory because they cannot be written */
+	MOST_WAITING = 4
 };
 
-/* Events of a CPU that nobody has read: overwritten, or lost. */
+/* Events of a CPU that were not read, because they were overwritten or lost. */
 struct unread {
 	uint64_t from, until, count;
-	bool is_least; /* or more */
+	bool is_least; /* there may be more */
 };
 
 /* A recording that is not written yet. */
@@ -38,39 +39,41 @@ struct job {
 	nw_recorded_cpus cpus;
 	struct nw_buf table, comms;
 	uint64_t begins, until, lost;
-	bool lost_is_least;  /* of some losses nobody knows how large they were */
-	const char *shorter; /* why it begins later than it should; NULL: it does not; */
-	uint64_t late_ns;    /* so much later */
+	bool lost_is_least;  /* the size of some losses is unknown */
+	const char *shorter; /* why it begins later than requested; NULL: it does not */
+	uint64_t late_ns;    /* how much later */
 	char *path;
 	pid_t writer;	/* the process that writes it; 0: none */
-	uint64_t again; /* when to try, if that has failed */
+	uint64_t again; /* time of the next attempt after an error */
 	bool told;
 };
 
 struct nw_flight {
 	struct nw_flight_options options;
 	struct nw_recorder *recorder;
-	struct nw_run *run; /* while it goes on */
+	struct nw_run *run; /* during the run */
 	struct nw_page_layout layout;
 	struct nw_lookout lookout;
 	struct nw_health health;
 	struct nw_page_history kept;
-	struct nw_trigger next; /* the condition is met */
-	struct nw_trigger now;	/* what is read for */
-	bool reading;		/* up to now.end */
+	struct nw_trigger next; /* triggers that came and are not being read for */
+	struct nw_trigger now;	/* triggers for which records are being read */
+	bool reading;		/* records are being read, up to now.end */
 	NW_VEC(struct unread) unread;
 	NW_VEC(struct job) jobs;
-	uint64_t cuts;		     /* recordings that were begun */
-	uint64_t number;	     /* of the last name */
-	uint64_t last_cut;	     /* what is kept was read up to here */
-	struct nw_still_named named; /* whose scheduler events are recorded, */
-	nw_strings comms;	     /* and of who is born: those who are called so */
+	uint64_t cuts;	   /* number of recordings that were begun */
+	uint64_t number;   /* of the last name */
+	uint64_t last_cut; /* the records that are kept were read up to this time */
+	struct nw_still_named named; /* threads whose scheduler events are recorded */
+	nw_strings
+		/* names: scheduler events of new threads with these names are recorded, too */
+		comms;
 	struct nw_reach reach;
-	uint64_t aged;	     /* when the recorder was last told to forget older threads */
-	uint64_t kept_since; /* what was read before is forgotten, for want of memory */
+	uint64_t aged;	     /* time of the last nw_recorder_age() */
+	uint64_t kept_since; /* older records were dropped for lack of memory */
 	bool told_missed;
-	uint64_t lost;	    /* events that recordings should have, */
-	bool lost_is_least; /* or more */
+	uint64_t lost;	    /* events that recordings lack */
+	bool lost_is_least; /* there may be more */
 	struct nw_flight_stats stats;
 };
 
@@ -95,14 +98,14 @@ static uint64_t before(uint64_t time, uint64_t ns)
 
 /* ---- conditions --------------------------------------------------------------------- */
 
-/* One recording is for all that come before it is cut. */
+/* Adds a trigger. Triggers that come before the recording is cut share it. */
 static void add_trigger(struct nw_flight *f, uint64_t start, uint64_t end, const char *text)
 {
 	const uint64_t keep = f->options.keep_ns;
 
 	if (f->options.times && f->cuts + f->reading >= f->options.times &&
 	    !(f->reading && end <= f->now.end))
-		return; /* the last one is being made */
+		return; /* the last recording is being made */
 	const bool held = f->reading && nw_trigger_holds(&f->now, start, end, keep);
 	nw_trigger_add(held ? &f->now : &f->next, start, end, keep, text);
 }
@@ -144,7 +147,8 @@ static int check_triggers(struct nw_flight *f, struct nw_error *err)
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-/* What cannot be written keeps all that was read since: then the ring buffer keeps the rest, as long as it can. */
+/* Are so many pages kept for recordings that cannot be written that reading has to stop? Then the ring buffer keeps
+ * newer records as long as it can. */
 static bool is_full(const struct nw_flight *f)
 {
 	uint64_t since;
@@ -161,7 +165,7 @@ static enum nw_due due(void *arg)
 	return f->reach.is_short && !is_full(f) ? NW_DUE_AS_IT_COMES : NW_DUE_NOT;
 }
 
-/* The stream's tap: every page as it was read. */
+/* The stream's tap, which gets every page that was read. */
 static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
 {
 	struct nw_flight *f = arg;
@@ -212,14 +216,14 @@ static void loss(void *arg, const struct nw_record *record)
 		f->recorder->failed = ENOMEM;
 }
 
-/* Before reading begins: whose scheduler events are recorded. */
+/* Before reading begins, finds the threads whose scheduler events are recorded. */
 static int look_who_is_named(struct nw_flight *f)
 {
 	const struct nw_run_result *result = f->run->result;
 	nw_named_threads now = {0};
 	int ret = 0;
 
-	/* of what was read already nobody sees any more who had another name then */
+	/* A new name in records that were read earlier is not seen any more. */
 	if (f->reach.is_short)
 		nw_still_named_pause(&f->named,
 				     nw_max64(f->named.read, nw_run_known(f->run)));
@@ -227,7 +231,7 @@ static int look_who_is_named(struct nw_flight *f)
 	f->comms = (nw_strings){0};
 	if (result->has_named)
 		ret = nw_session_named_now(f->run->live.session, &now);
-	if (ret == 0 && result->has_named) /* the recording begins there, or later */
+	if (ret == 0 && result->has_named) /* the recording begins then, or later */
 		ret = nw_session_comms_since(f->run->live.session,
 					     nw_max64(f->now.from, result->armed_ns),
 					     &f->comms);
@@ -243,7 +247,7 @@ static void thread(void *arg, const struct nw_thread_event *event)
 		nw_still_named_changed(&((struct nw_flight *)arg)->named, event->tid);
 }
 
-/* Something is to be recorded, and there is room for it. */
+/* Begins to read for the triggers, if there is room for a recording. */
 static void begin_reading(struct nw_flight *f, bool wait)
 {
 	uint64_t now = nw_session_now(f->run->live.session);
@@ -270,7 +274,7 @@ static void begin_reading(struct nw_flight *f, bool wait)
 
 /* ---- a recording -------------------------------------------------------------------- */
 
-/* From when on all is there that was recorded since `from`; what is missing behind that is counted. */
+/* Finds the time from which all events since `from` are there, and counts events that are missing behind it. */
 static void find_beginning(const struct nw_flight *f, const struct nw_run_result *result,
 			   struct job *job)
 {
@@ -278,7 +282,8 @@ static void find_beginning(const struct nw_flight *f, const struct nw_run_result
 	uint64_t first = nw_max64(nw_max64(from, result->armed_ns), f->kept_since);
 
 	job->begins = first;
-	/* What was going on at the first moment that could be recorded is no hole: the recording begins behind it. */
+	/* A loss that was going on at the first moment that could be recorded is no gap: the recording begins behind
+	 * it. */
 	nw_vec_each (&f->unread, unread)
 		if (unread->from <= first && unread->until != UINT64_MAX)
 			job->begins = nw_max64(job->begins, unread->until);
@@ -290,7 +295,7 @@ static void find_beginning(const struct nw_flight *f, const struct nw_run_result
 	job->shorter = nw_reach_explain(from, result->armed_ns, job->begins, &job->late_ns);
 }
 
-/* What the table says of a recording, as that of a run; of it all else is the run's. */
+/* Makes the table of a recording, which differs from that of the run in these fields. */
 static int make_table(struct nw_flight *f, const struct nw_run_result *result,
 		      const struct job *job)
 {
@@ -318,7 +323,7 @@ static int make_table(struct nw_flight *f, const struct nw_run_result *result,
 	return ret;
 }
 
-/* All is read: make a job of it. */
+/* Makes a job from the records that were read. */
 static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t until,
 	       struct nw_error *err)
 {
@@ -344,7 +349,7 @@ static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t
 		       : 0;
 }
 
-/* The next name that nothing has. */
+/* Finds the next name that does not exist. */
 static int name_job(struct nw_flight *f, struct job *job)
 {
 	struct stat st;
@@ -374,8 +379,8 @@ static int write_job(struct nw_flight *f, const struct job *job, struct nw_error
 	return nw_fail(err, -ret, "cannot write '%s': %s", job->path, nw_strerror(-ret));
 }
 
-/* The writer holds nothing but the pages. If nopwatch is killed, the session is a dead one at once, even if
- * the writer waits for a disk, and cannot be killed. */
+/* Runs in the writer, which holds only the pages. If nopwatch is killed, its session is dead at once, even if the
+ * writer waits for a disk and cannot be killed. */
 static void run_writer(struct nw_flight *f, const struct job *job, pid_t parent)
 {
 	NW_VEC(int) pages = {0};
@@ -393,7 +398,7 @@ static void run_writer(struct nw_flight *f, const struct job *job, pid_t parent)
 	_exit(ret == 0 ? 0 : -ret < 255 ? -ret : EIO);
 }
 
-/* Another process does it, since a disk may take seconds, in which more may happen. */
+/* Starts the writer. It is another process, because a disk may take seconds, in which more may happen. */
 static void begin_writing(struct nw_flight *f, struct job *job)
 {
 	pid_t parent = getpid();
@@ -401,7 +406,7 @@ static void begin_writing(struct nw_flight *f, struct job *job)
 	job->writer = fork();
 	if (job->writer == 0)
 		run_writer(f, job, parent);
-	if (job->writer < 0) /* then later, or at the end */
+	if (job->writer < 0) /* tried again later, or at the end */
 		job->writer = 0;
 }
 
@@ -442,7 +447,7 @@ static void drop_job(struct nw_flight *f, size_t index)
 		(f->jobs.count - index) * sizeof(struct job));
 }
 
-/* What became of it: a name that somebody else has taken meanwhile is left to him. */
+/* Handles a failed writer. A name that another program has taken meanwhile is left to it. */
 static void judge_writing(struct nw_flight *f, struct job *job, int status, uint64_t now)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
@@ -462,7 +467,7 @@ static void judge_writing(struct nw_flight *f, struct job *job, int status, uint
 	job->told = true;
 }
 
-/* One after the other, in their order. */
+/* Writes the jobs one after the other, in their order. */
 static int write_jobs(struct nw_flight *f, struct nw_error *err)
 {
 	uint64_t now = nw_session_now(f->run->live.session);
@@ -491,7 +496,8 @@ static int write_jobs(struct nw_flight *f, struct nw_error *err)
 
 /* ---- what is kept ------------------------------------------------------------------- */
 
-/* More was read than may be kept: the oldest eighth of the time goes, unless a recording waits for it. */
+/* Drops the oldest eighth of the time if more was read than may be kept, unless a recording waits for it. Returns the
+ * time from which records are kept. */
 static uint64_t limit_memory(struct nw_flight *f, uint64_t now, uint64_t wanted)
 {
 	uint64_t since, size = nw_page_history_size(&f->kept, &since);
@@ -504,7 +510,7 @@ static uint64_t limit_memory(struct nw_flight *f, uint64_t now, uint64_t wanted)
 	return f->kept_since;
 }
 
-/* What was read before, and nobody can want any more. */
+/* Drops records that no recording can need any more. */
 static void forget(struct nw_flight *f)
 {
 	uint64_t now = nw_session_now(f->run->live.session), wanted;
@@ -547,7 +553,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-/* CMD is not released before this returns: the first slow span is seen, too. */
+/* CMD is not released before this returns, so that the first slow span is seen, too. */
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_flight *f = arg;
@@ -570,7 +576,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-/* As long as all is read as it comes, a second is what is known of threads' names and of who is named. */
+/* While all records are read as they come, refreshes the known names and threads once a second. */
 static int keep_up(struct nw_flight *f)
 {
 	uint64_t known = nw_run_known(f->run);
@@ -612,7 +618,7 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-/* What has happened until now counts, too. */
+/* Handles triggers up to now, because the run is about to end. */
 static void stopping(void *arg, struct nw_run *run)
 {
 	struct nw_flight *f = arg;
@@ -637,7 +643,7 @@ static void await(pid_t pid, int *status)
 		;
 }
 
-/* The rest, here and now. */
+/* Completes a job before the end, and waits for it. */
 static int finish_job(struct nw_flight *f, struct job *job, struct nw_error *err)
 {
 	int status = 1, ret = 0;

@@ -22,7 +22,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The shell: a process group of its own, so that all it starts can be ended. It goes with its guard. */
+/* Runs the shell in a process group of its own, so that all its descendants can be ended. It dies with its guard. */
 static void become(const char *command, pid_t parent)
 {
 	sigset_t none;
@@ -37,8 +37,8 @@ static void become(const char *command, pid_t parent)
 }
 
 /*
- * End the shell and everything below it, also what has left its process group: who loses his parent becomes the
- * guard's child, so there is an end to it.
+ * Ends the shell and all its descendants, including those that have left its process group: a process that loses its
+ * parent becomes the guard's child, so this comes to an end.
  */
 static void end_all(pid_t shell, const sigset_t *awaited)
 {
@@ -63,7 +63,7 @@ static void end_all(pid_t shell, const sigset_t *awaited)
 	}
 }
 
-/* End as the shell has ended. */
+/* Ends in the same way as the shell. */
 static void end_like(int status)
 {
 	const struct rlimit no_core = {0, 0};
@@ -80,9 +80,8 @@ static void end_like(int status)
 }
 
 /*
- * The guard stands between us and the shell, and sees to it that nothing of the command is left, even if we are
- * killed with SIGKILL: the kernel tells it by SIGTERM, as we do when we want it to end. It is reached by no other
- * signal that can be blocked.
+ * The guard is a process between us and the shell. It ends everything that the command has started, even if we are
+ * killed with SIGKILL: the kernel then sends it SIGTERM, as we do to end it. It blocks all other signals.
  */
 static void stand_guard(const char *command, pid_t parent)
 {
@@ -103,7 +102,7 @@ static void stand_guard(const char *command, pid_t parent)
 		become(command, guard);
 	if (shell < 0)
 		_exit(126);
-	setpgid(shell, shell); /* whoever of us is first */
+	setpgid(shell, shell); /* both processes do it, because either may be first */
 	for (pid_t ended = 0; ended != shell;) {
 		if (sigwaitinfo(&awaited, NULL) == SIGTERM) {
 			end_all(shell, &awaited);
@@ -112,8 +111,8 @@ static void stand_guard(const char *command, pid_t parent)
 		while (ended != shell && (ended = waitpid(-1, &status, WNOHANG)) > 0)
 			;
 	}
-	kill(-shell,
-	     SIGKILL); /* what has a group of its own is a daemon, and meant to stay */
+	/* A process with a group of its own is a daemon, and meant to stay. */
+	kill(-shell, SIGKILL);
 	end_like(status);
 }
 
@@ -132,7 +131,8 @@ static int begin(struct nw_health *h, struct nw_error *err)
 	return 0;
 }
 
-/* 127 of the first run is a word that no shell finds; later it may be what has gone wrong. */
+/* Handles the end of the command. Status 127 of the first run means that the shell does not find it; later it may be
+ * part of the trouble. */
 static int judge(struct nw_health *h, int status, bool timed_out, struct nw_error *err)
 {
 	bool was = h->failing, first = h->runs++ == 0;
@@ -170,8 +170,8 @@ int nw_health_check(struct nw_health *h, struct nw_error *err)
 	}
 	if (h->late || now_ns() - h->began <= h->timeout_ns)
 		return 0;
-	h->late =
-		true; /* who waits for a disk that is gone cannot be ended, nor may we wait for him */
+	/* A process that waits for a disk that is gone cannot be ended, and we must not wait for it. */
+	h->late = true;
 	kill(h->pid, SIGTERM);
 	return judge(h, status, true, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command of the user's that says whether all is well: run now and then, one at a time. What it has started ends with
- * it, but for what has made itself a process group of its own; all that is below it, whatever group that is in, ends when
- * it has taken too long, when we are at the end, and when we are killed.
+ * A command of the user that tells whether all is well. It is run now and then, one at a time. When it ends,
+ * everything that it has started is ended, except processes with a process group of their own. If it takes too long,
+ * at the end of the run, and if we are killed, all its descendants are ended, whatever their groups are.
  */
 #ifndef NOPWATCH_RUN_FLIGHT_HEALTH_H
 #define NOPWATCH_RUN_FLIGHT_HEALTH_H
@@ -14,19 +14,20 @@
 struct nw_health {
 	const char *command;
 	uint64_t interval_ns; /* from its end until it is run again */
-	uint64_t timeout_ns;  /* one that hangs says that something is wrong, too */
-	pid_t pid;	      /* of the guard of the shell that runs it now; 0: none */
+	uint64_t timeout_ns;  /* a command that hangs is a sign of trouble, too */
+	pid_t pid;	      /* of the guard of the running shell; 0: none */
 	bool late;	      /* it did not end in time, and is being ended */
 	uint64_t began;	      /* CLOCK_MONOTONIC */
-	uint64_t next;	      /* when it is run again */
-	uint64_t runs;	      /* that have ended */
-	bool failing;	      /* the last one did */
-	char reason[64];      /* and how */
+	uint64_t next;	      /* time of the next run */
+	uint64_t runs;	      /* runs that have ended */
+	bool failing;	      /* the last run failed */
+	char reason[64];      /* how it failed */
 };
 
-/* See to it, without waiting. 1: it fails, and did not before; 0; or an error: it cannot be run at all. */
+/* Runs the command when it is due, without waiting. Returns 1: it fails, and did not fail before; 0; -errno: it
+ * cannot be run at all. */
 int nw_health_check(struct nw_health *health, struct nw_error *err);
-/* End what runs, and wait until it is gone, at most a second: its guard goes on if it cannot end now. */
+/* Ends the running command and waits for at most a second. If it cannot end now, its guard stays. */
 void nw_health_stop(struct nw_health *health);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A lookout that the kernel does itself: see lookout.h, and nw_span_watch_begin(). */
+/* A lookout by the kernel itself: see lookout.h and nw_span_watch_begin(). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define LOOK_NS UINT64_C(5000000000)
 
-/* The one span that is watched; NULL: there are several. */
+/* Returns the only span that is watched; NULL: there are several. */
 static const struct nw_span_def *watched_span(const struct nw_lookout *l)
 {
 	const struct nw_span_def *found = NULL;
@@ -25,7 +25,7 @@ static const struct nw_span_def *watched_span(const struct nw_lookout *l)
 	return found;
 }
 
-/* The one event that has all places of this one probe; NULL: there is none. */
+/* Returns the event that has all places of the only probe, and no others; NULL: there is none. */
 static const struct nw_armed_event *event_of(const struct nw_lookout *l,
 					     const nw_vec_u32 *probes)
 {
@@ -76,7 +76,7 @@ static void take_record(struct nw_lookout *l, const unsigned char *data, uint32_
 	l->seen(l->arg, &seen);
 }
 
-/* The stream's tap: the plan knows nothing of these records. */
+/* The stream's tap. The plan does not know the kernel's records of slow spans. */
 static int take_page(void *arg, uint32_t cpu, const unsigned char *bytes, size_t len)
 {
 	struct nw_lookout *l = arg;
@@ -141,7 +141,7 @@ const char *nw_lookout_by_kernel(struct nw_lookout *l)
 		nw_span_watch_end(l->run.live.session, &l->watch);
 		return "the format of the kernel's record cannot be read";
 	}
-	/* what it asks about is whether the events are recorded, which they are not */
+	/* The watch checks that events are recorded, which these are not. */
 	free(l->run.live.watch);
 	l->run.live.watch = NULL;
 	l->by_kernel = true;
@@ -163,7 +163,7 @@ const char *nw_lookout_check_kernel(struct nw_lookout *l)
 	if (ret == 0 && !dropped)
 		return NULL;
 	nw_span_watch_end(l->run.live.session, &l->watch);
-	l->fell_back = true; /* what it has recorded until now is still read */
+	l->fell_back = true; /* records up to now are still read */
 	if (l->ended)
 		return ret < 0 ? "somebody has taken the kernel's triggers away: slow spans of the last seconds may be missing"
 			       : "the kernel's triggers had no room for so many threads: slow spans of the last seconds may be missing";

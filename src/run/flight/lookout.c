@@ -8,7 +8,7 @@
 
 /* ---- which span --------------------------------------------------------------------- */
 
-/* "request" is "myserver:request", too. */
+/* Has the span this name? "request" also means "myserver:request". */
 static bool is_called(const struct nw_span_def *def, const char *name)
 {
 	size_t whole = strlen(def->name), len = strlen(name);
@@ -57,7 +57,7 @@ static void mark(const nw_vec_u32 *probes, bool *wanted)
 		wanted[*probe] = true;
 }
 
-/* Of all probes only those of the span stay. */
+/* Keeps only the probes of the span. */
 static int narrow(struct nw_lookout *l, struct nw_error *err)
 {
 	struct nw_selection *selection = &l->result.selection;
@@ -82,7 +82,7 @@ static int narrow(struct nw_lookout *l, struct nw_error *err)
 	if (ret == 0)
 		nw_selection_keep(selection, wanted);
 	nw_vec_each (&selection->probes, probe)
-		(*probe)->has_args = false; /* only a key is looked at */
+		(*probe)->has_args = false; /* only a key is needed */
 	nw_spans_free(&defs);
 	free(wanted);
 	return ret;
@@ -109,7 +109,7 @@ static void take_span(void *arg, const struct nw_span_event *event)
 	l->seen(l->arg, &seen);
 }
 
-/* Those that are left may pair in other ways, too. */
+/* Marks the spans that are watched, because the remaining probes may form other spans, too. */
 static int start(void *arg, struct nw_error *err)
 {
 	struct nw_lookout *l = arg;
@@ -138,7 +138,7 @@ int nw_lookout_open(struct nw_lookout *l, struct nw_run *outer,
 	l->request.span_count = ends;
 	l->request.buffer_bytes = 0;
 	l->request.duration_ns = 0;
-	l->request.notice = NULL; /* the other run says it all */
+	l->request.notice = NULL; /* the outer run shows all notices */
 	const struct nw_measure_options options = {
 		.spans = l->request.spans,
 		.span_count = l->request.span_count,
@@ -174,7 +174,7 @@ int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *
 		nw_error_hint(err, "--until-signal and --until-cmd take only one");
 		return -ENOTSUP;
 	}
-	/* the command is the other run's */
+	/* The command belongs to the outer run. */
 	free(l->run.live.command);
 	l->run.live.command = NULL;
 	l->request.command = NULL;
@@ -211,7 +211,7 @@ int nw_lookout_step(struct nw_lookout *l, struct nw_error *err)
 {
 	int ret = l->ended ? 0 : nw_run_step(&l->run, err);
 
-	if (ret == 0) /* the last process has gone: the other run sees that, too */
+	if (ret == 0) /* the last process has gone; the outer run sees that, too */
 		return nw_lookout_end(l, err);
 	return ret < 0 ? ret : 0;
 }

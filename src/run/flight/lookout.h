@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who looks out for slow spans while everything else is recorded, and not read: a run inside of another, of the
- * probes of one condition, with a session and a small ring buffer of its own.
+ * Watches for slow spans while everything else is recorded, and not read: a run inside another one, for the probes of
+ * one condition, with its own session and a small ring buffer.
  */
 #ifndef NOPWATCH_RUN_FLIGHT_LOOKOUT_H
 #define NOPWATCH_RUN_FLIGHT_LOOKOUT_H
@@ -10,56 +10,60 @@
 
 #include "run/sources/sources.h"
 
-/* A span that took so long. */
+/* A slow span. */
 struct nw_seen_span {
 	const char *name;
-	uint64_t start, end; /* trace clock */
+	uint64_t start, end; /* in time of the trace clock */
 	int32_t tid;
-	const struct nw_task *task; /* NULL: not known */
+	const struct nw_task *task; /* NULL: unknown */
 };
 
 struct nw_lookout {
 	const struct nw_until *until;
 	struct nw_request request;
-	const char *span; /* what request.spans points to */
+	const char *span; /* request.spans points to it */
 	struct nw_run_result result;
 	struct nw_run run;
 	struct nw_measure measure;
 	bool *watched; /* by span of the measure */
 	bool open, ended;
 	pid_t child;
-	uint64_t spans; /* that were looked at */
-	bool by_kernel; /* the kernel pairs, and records only spans that were so long */
-	bool fell_back; /* it did, until something went wrong */
-	const char *
-		missed; /* a sentence: what it may not have told at the end; NULL: nothing */
+	uint64_t spans; /* number of spans that were checked */
+	bool by_kernel; /* the kernel pairs the hits, and records only slow spans */
+	bool fell_back; /* the kernel did so, until an error */
+	/* A sentence about slow spans that may be missing at the end; NULL: none are. */
+	const char *missed;
 	struct nw_span_watch watch;
-	struct { /* what it records: the id, and where its fields are */
+	struct
+	{ /* the kernel's record of a slow span: its id, and the offsets of its fields */
 		uint16_t id;
 		uint32_t tid, took, at;
 	} record;
-	uint64_t checked; /* trace clock: when all was last seen to be well with it */
+	uint64_t checked; /* trace clock: time of the last successful check */
 	void (*seen)(void *arg, const struct nw_seen_span *span);
 	void *arg;
 };
 
-/* Find the condition's span among the probes of the run; it must not move from here on, and is to be closed in any case. */
+/* Finds the condition's span among the probes of the run. The lookout must not move from now on, and must be closed
+ * even after an error. */
 int nw_lookout_open(struct nw_lookout *lookout, struct nw_run *run,
 		    const struct nw_until *until, struct nw_error *err);
-/* The run is armed: watch the same processes. */
+/* Arms the lookout for the same processes as the run, which is armed already. */
 int nw_lookout_arm(struct nw_lookout *lookout, struct nw_run *run, struct nw_error *err);
 /*
- * In the reader's place, let the kernel look out for the span, where it can and means the same by it: by hist triggers,
- * a thread's start is one variable. The lookout is armed. Says why not, a sentence for -v; NULL: it does.
+ * Lets the kernel watch the span instead of the reader, if it can and measures the same: with hist triggers, the
+ * start of a thread is one variable. The lookout must be armed. Returns a sentence for -v that tells why not; NULL:
+ * the kernel does it.
  */
 const char *nw_lookout_by_kernel(struct nw_lookout *lookout);
-/* With -v: which way it is, and why. */
+/* With -v: tells how the span is watched, and why. */
 void nw_lookout_tell_way(struct nw_lookout *lookout, const struct nw_run *run);
-/* See whether it still does, and how many spans there were. Says why it has gone back to the reader; NULL: it has not. */
+/* Checks that the kernel still watches, and counts the spans. Returns why the reader watches again; NULL: the kernel
+ * does. */
 const char *nw_lookout_check_kernel(struct nw_lookout *lookout);
-/* Look at what has come; seen() is told. */
+/* Checks the spans that have ended, and calls seen() for slow ones. */
 int nw_lookout_step(struct nw_lookout *lookout, struct nw_error *err);
-/* The same for the last time. */
+/* Does the same for the last time. */
 int nw_lookout_end(struct nw_lookout *lookout, struct nw_error *err);
 void nw_lookout_close(struct nw_lookout *lookout);
 

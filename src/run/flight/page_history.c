@@ -43,7 +43,7 @@ static int write_page(const struct nw_page_history *pages, struct nw_history_cpu
 
 	if (!time)
 		return -ENOMEM;
-	/* one that is damaged is kept beside its neighbour */
+	/* a damaged page is kept next to its neighbour */
 	*time = nw_page_open(&page, pages->layout, bytes, len) == 0 ? page.time
 		: cpu->times.count > 1				    ? time[-1]
 								    : 0;
@@ -65,7 +65,7 @@ int nw_page_history_add(struct nw_page_history *pages, uint32_t number,
 	return write_page(pages, cpu, bytes, len);
 }
 
-/* The first page that has something of this time on: what is in it ends where the next begins. */
+/* Returns the first page with an event that is not older than this: a page's events end where the next page begins. */
 static size_t first_since(const struct nw_history_cpu *cpu, uint64_t from)
 {
 	size_t first = 0;
@@ -91,7 +91,7 @@ int nw_page_history_cut(const struct nw_page_history *pages, uint64_t since,
 	return 0;
 }
 
-/* Give pages back at the beginning of the file; what stays keeps its place. */
+/* Frees pages at the begin of the file; the positions of all other pages stay. */
 static void give_back(const struct nw_page_history *pages, struct nw_history_cpu *cpu,
 		      size_t count)
 {
@@ -99,7 +99,7 @@ static void give_back(const struct nw_page_history *pages, struct nw_history_cpu
 	cpu->times.count -= count;
 	memmove(cpu->times.item, cpu->times.item + count,
 		cpu->times.count * sizeof(*cpu->times.item));
-	/* a file system that cannot do it keeps them until all go */
+	/* A file system that does not support it keeps them until the file is gone. */
 	if (fallocate(cpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 		      (off_t)(cpu->forgotten * pages->layout->size)) < 0)
 		errno = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The names of recordings. */
+/* The file names of recordings. */
 #include <inttypes.h>
 #include <string.h>
 

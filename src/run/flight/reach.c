@@ -10,7 +10,7 @@
 
 #define LOOK_NS UINT64_C(1000000000)
 
-/* How far back the CPU reaches that reaches least. */
+/* Returns how far back in time the ring buffer reaches, on the CPU with the shortest reach. */
 static uint64_t find_reach(const struct nw_run *run)
 {
 	uint64_t reach = UINT64_MAX;
@@ -20,7 +20,7 @@ static uint64_t find_reach(const struct nw_run *run)
 	return reach;
 }
 
-/* An eighth of the memory that is free now; where that is not known, as much as the ring buffer has. */
+/* Returns an eighth of the free memory; if that is unknown, the size of the ring buffer. */
 static uint64_t find_most(const struct nw_run *run)
 {
 	uint64_t most = nw_session_buffer(run->live.session) * run->live.buffers.cpus.count;
@@ -28,7 +28,7 @@ static uint64_t find_most(const struct nw_run *run)
 
 	if (nw_buf_read_file(&text, AT_FDCWD, "/proc/meminfo") == 0) {
 		const char *at = strstr(nw_buf_str(&text), "MemAvailable:");
-		if (!at) /* Linux 3.14 on */
+		if (!at) /* MemAvailable exists since Linux 3.14 */
 			at = strstr(nw_buf_str(&text), "MemFree:");
 		if (at)
 			most = strtoull(strchr(at, ':') + 1, NULL, 10) * 1024 / 8;

@@ -54,7 +54,7 @@ void nw_still_named_changed(struct nw_still_named *still, int32_t tid)
 {
 	struct nw_named_thread *known = find(still, tid);
 
-	/* it stays in its place; a time that does not come says nothing */
+	/* It stays in its place, with a time that never comes. */
 	if (known)
 		known->from = UINT64_MAX;
 }

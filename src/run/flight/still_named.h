@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose scheduler events a part of a recording has whole, where births and new names are read only now and then
- * (flight.c): threads that have been called by the same name since a time, which has to be shown.
+ * Finds the threads whose scheduler events are complete in a part of a recording, when births and new names are read
+ * only now and then (flight.c): threads that have had the same name since a time, which has to be proved.
  *
- * Who is called so when somebody looks, before reading goes on, and of whom neither birth nor name is found in what is
- * then read, up to a time behind the look, was called so in all of it. In what was read earlier, too, if that was so then.
+ * A thread that has a selected name when this is checked before reading goes on, and for which the records that are
+ * then read, up to a time behind the check, contain neither birth nor new name, has had that name all the time. This
+ * includes records that were read earlier, if it was true then.
  */
 #ifndef NOPWATCH_RUN_FLIGHT_STILL_NAMED_H
 #define NOPWATCH_RUN_FLIGHT_STILL_NAMED_H
@@ -12,15 +13,16 @@
 #include "nopwatch/session.h"
 
 struct nw_still_named {
-	nw_named_threads threads; /* by their numbers */
-	uint64_t read;		  /* what has been read so far is older, all of it */
+	nw_named_threads threads; /* by number */
+	uint64_t read;		  /* all records that were read are older */
 };
 
-/* Look: reading begins, or goes on. `now` are those whose events are recorded (nw_session_named_now()). -ENOMEM */
+/* Checks when reading begins or goes on. `now`: the threads whose events are recorded (nw_session_named_now()).
+ * Returns -ENOMEM on failure. */
 int nw_still_named_look(struct nw_still_named *still, const nw_named_threads *now);
-/* What is read is of a thread that is born, or gets another name. */
+/* Tells that a record of a birth or a new name of this thread was read. */
 void nw_still_named_changed(struct nw_still_named *still, int32_t tid);
-/* Reading stops, at a time by the session's clock. */
+/* Tells that reading stops, at a time of the session's clock. */
 void nw_still_named_pause(struct nw_still_named *still, uint64_t now);
 void nw_still_named_free(struct nw_still_named *still);
 

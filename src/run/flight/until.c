@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What --until says: a span, and how long it may take. */
+/* Parses --until: a span, and how long it may take. */
 #include <errno.h>
 #include <string.h>
 
