@@ -16,7 +16,7 @@ while IFS= read -r cause; do
 done <"$TEST_DIR/causes"
 
 # what `why --error` says to type has only commands and options that there are
-cut -f 4 src/why/errors.tsv | grep -o 'nopwatch [a-z].*' | sort -u >"$TEST_DIR/remedies"
+grep -v '^#' src/why/errors.tsv | cut -f 4 | grep -o 'nopwatch [a-z].*' | sort -u >"$TEST_DIR/remedies"
 wrong=$(while read -r _ command words; do
   help=$("$NOPWATCH" help "$command" 2>/dev/null) || echo "no command: $command $words"
   for option in $(grep -oE -- '(^| )--?[a-z][a-z-]*' <<<"$words"); do
