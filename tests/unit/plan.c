@@ -457,6 +457,78 @@ START_TEST(more_strings_than_parts_are_left_out)
 }
 END_TEST
 
+/* The events' names, in order, each with the number of its places. */
+static void check_events(const struct nw_armed *armed, const char *wanted)
+{
+	struct nw_buf text = {0};
+
+	nw_vec_each (&armed->events, event)
+		nw_buf_printf(&text, "%s%s=%zu", text.len ? " " : "", (*event)->name,
+			      (*event)->planned->places.count);
+	ck_assert_str_eq(nw_buf_str(&text), wanted);
+	nw_buf_free(&text);
+}
+
+/* A probed file is replaced twice: what records and the kernel know by numbers and names stays. */
+START_TEST(a_plan_grows_behind_what_was_planned)
+{
+	struct nw_plan_options options = plain;
+	struct nw_selection s = {0};
+	struct nw_image *image = pb_image(&s, "/x");
+	struct nw_probe *a = pb_probe(&s, image, "p", "a", NULL);
+	struct nw_probe *b = pb_probe(&s, image, "p", "b", "s:string,t:string");
+	struct nw_armed armed;
+
+	options.string_size = 2048; /* two strings need two events */
+	pb_point(a, 0x1000, "");
+	pb_point(b, 0x2001, "8@%rdi 8@%rsi");
+	struct nw_plan plan = pb_plan(&s, &options);
+	const size_t first = plan.events.count, parts = plan.points.item[1].parts;
+	ck_assert_uint_eq(first, 1 + parts);
+	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
+	armed.points.item[0].refused = 1;
+	armed.events.item[0]->id = 77;
+	armed.events.item[0]->defined = 1;
+	char *before = pb_lines(&plan);
+
+	/* The low bits would fit into the events that are there, which the kernel has taken already. */
+	for (size_t round = 1; round <= 2; round++) {
+		nw_points_of more = {0};
+		size_t known = plan.events.count;
+		for (size_t i = 0; i < 2; i++) {
+			pb_point(a, 0x1000 + 8 * round + i, "");
+			*nw_vec_add(&more) = (struct nw_point_of){0, 2 * round - 1 + i};
+		}
+		pb_point(b, 0x2001 + 8 * round, "8@%rax 8@%rsi");
+		*nw_vec_add(&more) = (struct nw_point_of){1, round};
+		ck_assert_int_eq(nw_plan_grow(&plan, &options, &more), 0);
+		ck_assert_int_eq(nw_armed_grow(&armed, known), 0);
+		nw_vec_free(&more);
+		ck_assert_uint_eq(plan.events.count, (1 + round) * first);
+		ck_assert_uint_eq(plan.points.count, 2 + 3 * round);
+		const struct nw_planned *last = &plan.points.item[1 + 3 * round];
+		ck_assert_uint_eq(last->probe, 1);
+		ck_assert_uint_eq(last->point, round);
+		ck_assert_uint_eq(last->parts, parts);
+		ck_assert_uint_eq(armed.points.count, plan.points.count);
+		ck_assert_uint_eq(armed.points.item[3 * round].refused, 0);
+		ck_assert_uint_eq(armed.events.item[known]->defined, 0);
+	}
+	char *after = pb_lines(&plan);
+	ck_assert_msg(strncmp(after, before, strlen(before)) == 0, "%s", after);
+	ck_assert_ptr_nonnull(strstr(after, ":0x1010\n"));
+	ck_assert_uint_eq(armed.points.item[0].refused, 1);
+	ck_assert_uint_eq(armed.events.item[0]->id, 77);
+	ck_assert_uint_eq(armed.events.item[0]->defined, 1);
+	check_events(&armed,
+		     "es_0=1 es_1=1 es_2=1 es_3=2 es_4=1 es_5=1 es_6=2 es_7=1 es_8=1");
+	free(before);
+	free(after);
+	nw_armed_free(&armed);
+	pb_free(&s, &plan);
+}
+END_TEST
+
 UNIT_MAIN("plan", points_without_arguments_share_one_event,
 	  equal_low_bits_need_another_event, kernels_without_shared_events_get_one_a_point,
 	  returns_and_entries_do_not_share, types_decide_who_shares_and_sources_do_not,
@@ -465,4 +537,4 @@ UNIT_MAIN("plan", points_without_arguments_share_one_event,
 	  strings_take_what_the_kernel_has, no_event_has_more_bytes_than_kernels_bear,
 	  arrays_of_strings_are_refused, strings_that_do_not_fit_one_event_have_companions,
 	  a_pair_of_registers_is_two_fields, many_arguments_are_spread_over_events,
-	  more_strings_than_parts_are_left_out)
+	  more_strings_than_parts_are_left_out, a_plan_grows_behind_what_was_planned)
