@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: completes words for shells: a process, a probe, a function, an event, a file of a spec. Names come from other
- * people's files: a name that a shell would not take for one plain word is left out.
+ * run: completes words for shells: a process, a probe, a function, an event, a file of a spec. Names come from files
+ * of other people: a name that a shell would not take for one plain word is left out.
  */
 #ifndef NOPWATCH_COMPLETE_H
 #define NOPWATCH_COMPLETE_H
@@ -11,23 +11,24 @@
 #include "nopwatch/base.h"
 
 struct nw_completion {
-	const char *typed; /* the word, as far as it is typed */
-	size_t done;	   /* so much of it stays: candidates are for what is behind */
-	const char *file;  /* where probes without a file are looked for; or NULL */
-	const pid_t *pids; /* and in what these map */
+	const char *typed; /* the word as far as it is typed */
+	size_t done;	   /* length of the part that stays; candidates complete the rest */
+	const char *file;  /* the file of probes without a file; or NULL */
+	const pid_t *pids; /* processes whose files are searched, too */
 	size_t pid_count;
-	NW_VEC(char *) found; /* "WORD\tWHAT IT IS", in no order, some twice */
+	NW_VEC(char *) found; /* "WORD\tDESCRIPTION", unsorted, with duplicates */
 };
 
-/* One candidate, if it fits. what: or NULL. Without memory it is left out, here and below. */
+/* Adds a candidate if it fits. what: a description, or NULL. Without memory it is left out, as in the functions
+ * below. */
 void nw_offer(struct nw_completion *c, const char *candidate, const char *what);
 void nw_offer_processes(struct nw_completion *c);
-/* The probes of pids and file. */
+/* Offers the probes of pids and file. */
 void nw_offer_probes(struct nw_completion *c);
-/* The uprobe events that there are, as GROUP:EVENT, where tracefs may be looked at. */
+/* Offers all uprobe events as GROUP:EVENT, if tracefs is readable. */
 void nw_offer_events(struct nw_completion *c);
-/* Spellings of specs, and what is behind them: usdt:PATH:PROVIDER:NAME and the like. True: the word is
- * one that has its spelling, and can be nothing else. tracepoints: they are offered, too. */
+/* Offers spellings of specs and what may follow them: usdt:PATH:PROVIDER:NAME and the like. Returns true if the word
+ * begins with such a spelling, so that it can be nothing else. tracepoints: offer them, too. */
 bool nw_offer_specs(struct nw_completion *c, bool tracepoints);
 void nw_completion_free(struct nw_completion *c);
 

@@ -8,8 +8,8 @@
 #include "nopwatch/base.h"
 
 /*
- * Layout of a sub-buffer, from events/header_page: u64 time stamp, a commit word of the
- * kernel's long, data. kernel/trace/ring_buffer.c, struct buffer_data_page.
+ * Layout of a sub-buffer, from events/header_page: u64 time stamp, a commit word of the size of the kernel's long,
+ * data. kernel/trace/ring_buffer.c, struct buffer_data_page.
  */
 struct nw_page_layout {
 	size_t size;	    /* of the whole sub-buffer */
@@ -24,29 +24,29 @@ int nw_page_layout_parse(const char *header_page, size_t len, struct nw_page_lay
 /* A walk over the events of one page. */
 struct nw_page {
 	const unsigned char *at, *end;
-	uint64_t time; /* of the event last returned */
+	uint64_t time; /* of the event returned last */
 	bool missed;   /* events were lost before this page */
-	uint64_t lost; /* how many; 0: the kernel did not say */
-	/* type_len and bytes, header included, of the last event of 1..28 words: the next one
-	 * is most likely as long. Its place is then known before this one has been read, which
-	 * makes the walk three times as fast as one load waiting for the other. */
+	uint64_t lost; /* how many; 0: unknown */
+	/* type_len and size, including the header, of the last event of 1..28 words: the next event most likely has
+	 * the same size. So its place is known before this one has been read, which makes the walk three times as
+	 * fast as one load waiting for another. */
 	uint32_t usual_type, usual_length;
 };
 
-/* Begin; -EBADMSG if the page's own sizes are impossible. */
+/* Begins a walk. Returns -EBADMSG if the page's own sizes are impossible. */
 int nw_page_open(struct nw_page *page, const struct nw_page_layout *layout,
 		 const unsigned char *bytes, size_t len);
-/* The next event's payload: 1 with *data and *size (page->time is its time), 0 at the end,
- * -EBADMSG for a damaged page. */
+/* Moves to the next event. Returns 1 with its payload in *data and *size (page->time is its time); 0 at the end;
+ * -EBADMSG: the page is damaged. */
 static inline int nw_page_next(struct nw_page *page, const unsigned char **data,
 			       uint32_t *size);
-/* The same, for whatever is not like the event before. */
+/* Does the same for an event that is not like the one before. */
 int nw_page_next_other(struct nw_page *page, const unsigned char **data, uint32_t *size);
 
 /*
- * Copies the part of a page from a time on: a page of layout->size bytes. Events are moved, not changed. It has the mark of lost
- * events if the page has it and no event of the page is as old as `time`: then the lost events may be younger than
- * that. False: there is nothing from then on, or the page is damaged; nothing is written.
+ * Copies the part of a page from a time on to a page of layout->size bytes. Events are moved, not changed. It has the
+ * mark of lost events if the page has it and all its events are younger than `time`, because then the lost events may
+ * be younger, too. Returns false if there are no later events, or if the page is damaged; nothing is written then.
  */
 bool nw_page_cut(const struct nw_page_layout *layout, const unsigned char *bytes,
 		 size_t len, uint64_t time, unsigned char *out);

@@ -30,7 +30,7 @@ struct nw_recorded_cpu {
 	int fd; /* may have any value if size is 0 */
 	uint64_t from, size;
 	/* Events before this time are left out on purpose. Only the first page has such events. A loss that this page
-	 * reports stays, unless one of its events is older than this time. 0: all events are wanted. */
+	 * reports stays, unless one of its events is not younger than this time. 0: all events are wanted. */
 	uint64_t since;
 };
 

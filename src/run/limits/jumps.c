@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who may leave a function by longjmp(), where the kernel's return probes kill who does (Linux before 4.3). A library's function
- * is left by whoever has called it, or is called by it: so it is asked of every file that is mapped by a process that maps the
- * library. The kernel arms a probe in all of them, whoever is meant.
+ * Finds programs that may leave a function by longjmp(), on kernels whose return probes kill them (Linux before 4.3).
+ * The callers of a library's function, or the functions that it calls, may do so; so every file is searched that is
+ * mapped by a process that maps the library. The kernel arms a probe in all of these processes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct file {
 
 struct search {
 	char *found; /* the first file that calls longjmp(); NULL: none yet */
-	NW_VEC(struct file) harmless; /* that do not: many processes map them */
+	NW_VEC(struct file) harmless; /* files that do not; many processes map them */
 	struct nw_error *err;
 };
 
@@ -39,7 +39,7 @@ static int take(struct search *s, struct nw_image *image, const char *path)
 	return s->found ? 0 : nw_no_memory(s->err);
 }
 
-/* A file that cannot be read says nothing. */
+/* Searches a mapped file. A file that cannot be read is skipped. */
 static int search_mapping(struct search *s, pid_t pid, const struct nw_mapping *mapping)
 {
 	nw_cleanup(nw_free_ptr) char *path = nw_mapping_reach("/proc", pid, mapping);
@@ -80,7 +80,7 @@ static int search_process(struct search *s, pid_t pid)
 	return ret;
 }
 
-/* CMD is not started yet: what it will load. */
+/* Searches the files that CMD will load, because it is not started yet. */
 static int search_command(struct search *s, const char *command)
 {
 	nw_images files = {0};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Others may disable or delete the events of a run, or switch its recording off, while it goes on:
- * then hits happen that nobody records, and nothing is lost. So it is looked at once a second, and
- * said; what there was between two looks and is over is not seen, but the hits of that time are
- * among those that the kernel has counted and did not record.
+ * External changes: other programs may disable or delete the events of a run, or switch off its recording. Then hits
+ * are not recorded, and no loss is reported. So this is checked once a second, and reported. A change that is undone
+ * between two checks is not seen, but its hits are among those that the kernel has counted and did not record.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,8 @@ enum {
 };
 
 struct nw_meddling {
-	uint64_t seen; /* trace clock: when all was last seen to be well */
-	bool was_on[]; /* by event that was armed: it was on when the run began */
+	uint64_t seen; /* trace clock: time of the last check without a change */
+	bool was_on[]; /* by armed event: it was enabled when the run began */
 };
 
 int nw_meddling_open(struct nw_run *run, struct nw_error *err)
@@ -91,7 +90,7 @@ static int check_event(struct nw_run *run, size_t number, uint64_t now, bool rec
 	return ret;
 }
 
-/* What the rate limit has disabled is marked already, and is not taken for somebody else's doing. */
+/* An event that the rate limit has disabled is marked already, and is not taken for an external change. */
 int nw_meddling_check(struct nw_run *run, bool at_end, struct nw_error *err)
 {
 	uint64_t now = nw_session_now(run->live.session);

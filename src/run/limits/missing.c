@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* Arguments that will have no value, and why: said once, before the first hit. */
+/* Reports arguments that will have no value, once, before the first hit. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "guards.h"
 
-/* Why a value cannot be had, or is not all that it should be. */
+/* Why a value is missing or incomplete. */
 struct lack {
-	const char *why; /* NULL: nothing is lacking */
-	bool part;	 /* there is a value, but it is not all of it */
+	const char *why; /* NULL: the value is complete */
+	bool part;	 /* there is a part of the value */
 };
 
-/* How many points of the probe have no value for an argument; one's reason. */
+/* Returns at how many points of the probe the argument has no value, and the reason of one of them. */
 static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
 			    struct lack *example)
 {
@@ -34,7 +34,7 @@ static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
 	return count;
 }
 
-/* One line for each argument of the probe that lacks something. */
+/* Shows a line for each argument of the probe that is missing or incomplete. */
 static void report_probe(const struct nw_run *run, size_t number)
 {
 	const struct nw_probe *probe = run->result->selection.probes.item[number];
@@ -63,10 +63,10 @@ static void report_probe(const struct nw_run *run, size_t number)
 	}
 }
 
-/* One reason, of all the arguments that nobody has named. */
+/* A reason, for all arguments that the user did not name. */
 struct reason {
 	const char *text;
-	size_t count, probe, arg; /* how many; one of them */
+	size_t count, probe, arg; /* number of arguments; one of them */
 };
 
 typedef NW_VEC(struct reason) reasons;
@@ -85,7 +85,7 @@ static void add_reason(reasons *list, const char *text, size_t probe, size_t arg
 		*slot = (struct reason){text, 1, probe, arg};
 }
 
-/* Those that the user named, one by one; of others each reason once, with -v all. */
+/* Reports arguments that the user named one by one, and each reason of all others once; with -v all arguments. */
 void nw_run_warn_missing(const struct nw_run *run)
 {
 	reasons unnamed = {0};
@@ -101,7 +101,7 @@ void nw_run_warn_missing(const struct nw_run *run)
 			if (count_missing(run, i, arg, &lack))
 				add_reason(&unnamed, lack.why, i, arg);
 	}
-	/* many probes may lack many values, for few reasons: each reason is one line */
+	/* Many values may be missing for few reasons, so each reason is one line. */
 	nw_vec_each (&unnamed, reason) {
 		const struct nw_probe *probe =
 			run->result->selection.probes.item[reason->probe];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Whose scheduler events a live run records (--states): those of the threads that it traces, as far as it can be known. */
+/* Selects the threads whose scheduler events a live run records (--states): the traced threads, as far as they are
+ * known. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 typedef NW_VEC(const struct nw_image *) const_images;
 
-/* The scheduler's events are recorded, but nobody has asked to see them. */
+/* Are the scheduler's events recorded without being shown? */
 static bool wants_switches(const struct nw_run *run)
 {
 	nw_vec_each (&run->result->selection.probes, probe)
@@ -18,7 +19,7 @@ static bool wants_switches(const struct nw_run *run)
 	return run->consumer.needs.scheduler;
 }
 
-/* Whoever is not looked for may hit an event of the kernel's. */
+/* May unknown threads hit a probe, because it is a kernel event? */
 static bool anybody_hits(const struct nw_run *run)
 {
 	bool kernel = false;
@@ -31,8 +32,9 @@ static bool anybody_hits(const struct nw_run *run)
 }
 
 /*
- * Nobody asks to see them: those of waking are hits of who wakes. And it is known who may hit: the processes that are meant,
- * if their births are read all the time, or those that map a file.
+ * Are only the events of traced threads recorded? Not if the scheduler's events are shown, because wake-ups are hits
+ * of the waking threads. The threads that may hit must be known: those of the target processes, if births are read
+ * all the time, or those of processes that map a probed file.
  */
 bool nw_run_only_their_switches(const struct nw_run *run)
 {
@@ -40,7 +42,7 @@ bool nw_run_only_their_switches(const struct nw_run *run)
 	       !(run->consumer.due && run->result->pids.count);
 }
 
-/* The images of all probes, each once. */
+/* Lists the images of all probes, without duplicates. */
 static int list_images(const struct nw_run *run, const_images *out)
 {
 	nw_vec_each (&run->result->plan.points, planned) {
@@ -59,7 +61,7 @@ static int list_images(const struct nw_run *run, const_images *out)
 	return 0;
 }
 
-/* As exec() calls a thread (begin_new_exec() in fs/exec.c): by the last part of the path. */
+/* Adds the name that exec() gives a thread (begin_new_exec() in fs/exec.c): the last part of the path. */
 static int add_program(const char *path, nw_strings *out)
 {
 	const char *name = strrchr(path, '/');
@@ -68,12 +70,12 @@ static int add_program(const char *path, nw_strings *out)
 	return strstr(name, ".so") ? 0 : nw_strings_add(out, name, strlen(name));
 }
 
-/* Who maps what is probed, by the kernel's numbers. */
+/* Finds the processes that map a probed file, by the kernel's numbers. */
 static int find_processes(const struct nw_run *run, const const_images *images,
 			  nw_pids *out)
 {
 	int ret = nw_processes_mapping(images->item, images->count, out);
-	size_t known = 0; /* who has ended since has no number there any more */
+	size_t known = 0; /* a process that has ended since has no kernel number any more */
 
 	nw_vec_each (out, pid)
 		known += nw_pid_space_kernel(&run->live.space, *pid, &out->item[known],
@@ -111,7 +113,7 @@ int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 /* ---- where births are not read all the time ------------------------------------------ */
 
 #define LOOK_NS UINT64_C(1000000000)
-/* and not more than a five-hundredth of a CPU */
+/* The search takes at most a five-hundredth of a CPU. */
 #define REST_FACTOR 500u
 
 static uint64_t cpu_time(void)
@@ -122,7 +124,7 @@ static uint64_t cpu_time(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Once more after the last birth: who is born starts a program, and that loads its libraries. */
+/* Searches again after the last birth: a new process starts a program, which then loads its libraries. */
 int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_run_looking *looking = &run->live.looking;
@@ -152,7 +154,7 @@ int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
-/* Who was named since the last call; the first time that naming was given up, that is said. */
+/* Copies the threads that were selected since the last call. If selecting was given up, that is reported once. */
 int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
@@ -165,7 +167,7 @@ int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 		if (nw_strings_add(&result->named_comms, comms->item[i],
 				   strlen(comms->item[i])) < 0)
 			return nw_no_memory(err);
-	/* who reads now and then asks who is named then (nw_session_named_now()) */
+	/* With due(), threads are looked up before each reading (nw_session_named_now()). */
 	for (size_t i = result->named.count; !run->consumer.due && i < named->count; i++) {
 		struct nw_named_at *slot = nw_vec_add(&result->named);
 		if (!slot)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Do no harm: what the hits cost the programs that are traced, and --max-rate, which takes a
- * probe out when it is hit too often.
+ * The cost of hits for the traced programs, and --max-rate, which disables a probe that is hit too often.
  *
- * Both go by what the kernel counts (uprobe_profile): hits cost whether or not they fitted into
- * the ring buffer, and in whatever process. Its own events it does not count: of these, what was
- * recorded.
+ * Both use the kernel's counts (uprobe_profile): a hit costs time whether or not it fits into the ring buffer, in any
+ * process. Kernel events are not counted there; for these, the recorded hits are used.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,16 +16,16 @@
 
 struct nw_rate_limit {
 	struct nw_rates *rates;
-	uint64_t *probes; /* counted, by probe */
+	uint64_t *probes; /* counted hits, by probe */
 };
 
 /* ---- cost --------------------------------------------------------------------------- */
 
 /*
- * What a hit costs the thread that it happens to, in nanoseconds, where it was not measured (hit_cost.c): 0.75 to 0.82 us recorded by
- * ftrace, with or without arguments; a long nop that is single-stepped 10 us (both measured on
- * 6.18; kernels since 7.1 emulate it); a return probe a fifth more than an entry. Strings and stacks are
- * copied word by word, some 80 ns each (docs/dev/performance.md, "What a string costs").
+ * Cost of a hit for its thread in nanoseconds, if it was not measured (hit_cost.c). A hit recorded by ftrace takes
+ * 0.75 to 0.82 us, with or without arguments; a long nop that is single-stepped 10 us (both measured on 6.18; kernels
+ * since 7.1 emulate it); a return probe a fifth more than an entry. Strings and stacks are copied word by word, at
+ * some 80 ns each (docs/dev/performance.md, "What a string costs").
  */
 enum {
 	COST_NS = 800,
@@ -127,7 +125,7 @@ void nw_rate_limit_free(struct nw_run *run)
 	run->live.rate_limit = NULL;
 }
 
-/* By probe. Where the kernel does not tell, what we have seen ourselves must do. */
+/* Counts the hits of each probe. If the kernel does not count them, the recorded hits are used. */
 static void count(struct nw_run *run)
 {
 	struct nw_rate_limit *g = run->live.rate_limit;
@@ -137,7 +135,7 @@ static void count(struct nw_run *run)
 		run->result->plan.points.count + 1, sizeof(*points));
 
 	int ret = points ? nw_session_profile(run->live.session, points) : -EAGAIN;
-	if (ret == -EAGAIN) /* the next look will do */
+	if (ret == -EAGAIN) /* tried again later */
 		return;
 	memset(g->probes, 0, probes * sizeof(*g->probes));
 	for (size_t i = 0; ret == 0 && i < run->result->plan.points.count; i++)

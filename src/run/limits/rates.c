@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Rates over the last second, from samples of counters. */
+/* Computes rates over the last second from samples of counters. */
 #include "rates.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-	SAMPLES = 12, /* a little more than a second of them */
+	SAMPLES = 12, /* a little more than a second */
 	WINDOW_NS = 1000000000
 };
 
@@ -15,7 +15,7 @@ struct nw_rates {
 	size_t probes;
 	uint64_t *counts; /* by sample, then by probe */
 	uint64_t time[SAMPLES];
-	size_t samples; /* in all */
+	size_t samples; /* number of samples so far */
 };
 
 int nw_rates_open(size_t probes, struct nw_rates **out)
@@ -58,9 +58,9 @@ void nw_rates_sample(struct nw_rates *rates, uint64_t time, const uint64_t *coun
 }
 
 /*
- * More hits than that within less than a second are too many in the whole of it, too. Once there
- * is a sample that is older, the rate since the youngest such sample counts, so that a steady rate
- * just above the limit is seen as well.
+ * More hits than `most` within less than a second are too many for the whole second, too. Once there is a sample that
+ * is older than a second, the rate since the youngest such sample counts, so that a steady rate just above the limit
+ * is seen as well.
  */
 bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Enabled is not armed, armed is not hit: what the processes' own memory says right after
- * enabling, and what was seen of probes without hits (silent_why.c tells why they have none).
+ * An enabled event may not be armed, and an armed one may not be hit. This reads back the memory of processes right
+ * after enabling, and collects facts about probes without hits (silent_why.c finds the reasons).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 
 #include "silent.h"
 
-/* The points of one silent probe, and what was seen of them. */
+/* The points of one silent probe, and what their memory shows. */
 struct silence {
 	struct nw_presence seen;
-	uint64_t counted; /* hits that the kernel counted but that we were not handed */
+	uint64_t counted; /* hits that the kernel counted, but that were not handed out */
 };
 
 void nw_presence_add(struct nw_presence *sum, const struct nw_presence *one)
@@ -25,7 +25,7 @@ void nw_presence_add(struct nw_presence *sum, const struct nw_presence *one)
 	sum->closed_pid = one->closed_pid ? one->closed_pid : sum->closed_pid;
 }
 
-/* Points of the plan, and which of its numbers they have. */
+/* Points, and their indexes in the plan. */
 struct points {
 	NW_VEC(const struct nw_point *) points;
 	nw_vec_u32 planned;
@@ -43,7 +43,7 @@ static bool has_fired(const struct nw_run *run, size_t probe)
 	       (run->delivery.probe_filtered && run->delivery.probe_filtered[probe]);
 }
 
-/* Those that are armed; with silent, only those of probes nobody has hit. */
+/* Lists the armed points; with `silent`, only those of probes without hits. */
 static int find_points(const struct nw_run *run, bool silent, struct points *out)
 {
 	for (uint32_t i = 0; i < run->result->plan.points.count; i++) {
@@ -96,9 +96,9 @@ static bool is_return(const struct nw_run *run, size_t probe)
 }
 
 /*
- * uprobe_profile counts the hits of all processes, also of those that are not traced, and those
- * that the kernel then dropped: which it was, nobody has seen. Of a return probe it counts the calls when they
- * begin (uprobe_dispatcher() of trace_uprobe.c), and these may not have returned.
+ * Explains hits that the kernel counted, but did not record. uprobe_profile counts the hits of all processes,
+ * including those that are not traced, and hits that the kernel then dropped; which it was is unknown. Calls with a
+ * return probe are counted when they begin (uprobe_dispatcher() of trace_uprobe.c), and may not have returned.
  */
 static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 			   struct nw_error *err)
@@ -106,13 +106,13 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 	bool returns = is_return(run, probe);
 	int ret;
 
-	/* recorded they were, behind the last hit that anybody wanted */
+	/* They were recorded behind the last hit that was wanted. */
 	if (nw_run_is_cut_short(run)) {
 		run->result->states[probe] = (struct nw_probe_state){NW_STATE_NOT_HIT,
 								     NULL};
 		return 0;
 	}
-	if (returns) /* they may have been left by exit(), longjmp() or an exception */
+	if (returns) /* the calls may have been left by exit(), longjmp() or an exception */
 		ret = nw_run_set_state(
 			run, probe, NW_STATE_NOT_HIT,
 			nw_plural(
@@ -139,7 +139,7 @@ static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
-/* None of its points was armed: the session has said why. */
+/* Was none of the probe's points armed? The session has reported why. */
 static bool is_left_out(const struct nw_run *run, size_t probe)
 {
 	const struct nw_run_result *result = run->result;
@@ -205,14 +205,14 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 
 	if (!found || nw_run_make_states(run) < 0 || find_points(run, true, &silent) < 0)
 		ret = nw_no_memory(err);
-	/* the kernel's own events are armed in no process: there is nothing to read back */
+	/* Kernel events are not armed in processes, so there is nothing to read back. */
 	for (size_t i = 0; ret == 0 && i < probes; i++)
 		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT &&
 		    !nw_result_is_disabled(run->result, i))
 			run->result->states[i] = (struct nw_probe_state){
 				NW_STATE_NOT_HIT,
 				"no hit: the event is enabled, but has not come"};
-	/* what a hazard, or the kernel, has kept from being armed */
+	/* Probes that a hazard, or the kernel, has kept from being armed. */
 	for (size_t i = 0; ret == 0 && i < probes; i++)
 		if (run->result->selection.probes.item[i]->kind != NW_SPEC_TRACEPOINT &&
 		    is_left_out(run, i))
@@ -243,7 +243,7 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 				NW_STATE_FILTERED,
 				"hit, but --filter took out all of its hits"};
 		else if (
-			run->had_enough && /* which was not known when that was explained */
+			run->had_enough && /* it was unknown when the probe was explained */
 			(run->result->states[i].state == NW_STATE_FILTERED ||
 			 run->result->states[i].state == NW_STATE_NOT_RECORDED ||
 			 is_return(run, i)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Why a probe of a run had no hit: the checks of `why`, on what the run has seen anyway and on a
- * look at its file, each file once.
+ * Finds out why a probe of a run had no hit, by the checks of `why`, from facts of the run and facts about its file.
+ * Each file is read once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static struct nw_silent_file *file_of(struct nw_silent *silent,
 	if (!fresh)
 		return NULL;
 	fresh->image = point->image;
-	/* what cannot be seen is unknown, no more */
+	/* facts that cannot be read stay unknown */
 	fresh->mapped = nw_mapping_inspect(point->image->path, point->image, point->vaddr,
 					   request->pid_count ? request->pids : NULL,
 					   request->pid_count, &fresh->mapping, NULL) == 0;
@@ -61,7 +61,7 @@ void nw_silent_close(struct nw_silent *silent)
 
 /* ---- one probe ---------------------------------------------------------------------- */
 
-/* What each cause makes of a probe that was armed; what is not among them was just not reached. */
+/* Returns the state for the cause of an armed probe without hits. For other causes the code was not reached. */
 static enum nw_state state_of(const struct nw_diagnosis *diagnosis)
 {
 	static const struct {
@@ -113,7 +113,7 @@ static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
 	};
 	const struct nw_facts facts = {
 		.kernel = &silent->kernel,
-		.nop5_safe = true, /* or it would not have been armed */
+		.nop5_safe = true, /* otherwise it would not have been armed */
 		.force = true,
 		.spec = &spec,
 		.path = probe->image->path,
@@ -136,7 +136,7 @@ int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 	enum nw_end_reason reason = silent->run->result->reason;
 	struct nw_diagnosis diagnosis;
 
-	/* the command is over, and with it whatever it had loaded: nothing is left to look at */
+	/* The command is over, and its mappings are gone, so there is nothing to check. */
 	if (!seen->mapped && (reason == NW_END_COMMAND || reason == NW_END_PROCESS)) {
 		*out = (struct nw_probe_state){
 			NW_STATE_NOT_HIT,

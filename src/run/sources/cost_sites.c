@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * See cost_sites.h. On x86 the instructions are spelled out: a compiler may begin any function with an
- * endbr64. Elsewhere a compiler's functions do: one that has nothing to save, and one that has.
+ * See cost_sites.h. On x86 the instructions are written in assembly, because a compiler may begin any function with
+ * an endbr64. On other architectures they are functions in C: one that saves nothing, and one that has a frame.
  */
 #include "cost_sites.h"
 
@@ -34,14 +34,14 @@ void nw_cost_call(nw_cost_function *function, const char *text)
 
 #else
 
-/* Kernels cannot place uprobes in Thumb code: one there kills us. */
+/* Kernels cannot place uprobes in Thumb code: a probe there kills us. */
 #ifdef __thumb__
 #define PROBED __attribute__((noinline, target("arm")))
 #else
 #define PROBED __attribute__((noinline))
 #endif
 
-/* The numbers make them differ, so that no linker makes them one. */
+/* The numbers make the functions differ, so that no linker folds them. */
 #define LEAF(name, number)                                                     \
 	PROBED void name(const char *text)                                     \
 	{                                                                      \
@@ -65,7 +65,7 @@ static PROBED void callee(const char *text)
 PROBED void nw_cost_call(nw_cost_function *function, const char *text)
 {
 	function(text);
-	__asm__ volatile("" : : : "memory"); /* it has to come back here */
+	__asm__ volatile("" : : : "memory"); /* prevents a tail call */
 }
 
 LEAF(nw_cost_nop, 1)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an event of the scheduler costs the thread that it is recorded in. Two threads on one CPU wake each other through
- * pipes: each round has two switches, and one wake-up or two (none where who wrote had no time yet to sleep). What it takes
- * longer while these are recorded is theirs. As in hit_cost.c, the least counts: what else runs only makes it longer.
+ * Measures the cost of a scheduler event for the thread in which it is recorded. Two threads on one CPU wake each
+ * other through pipes: each round has two switches, and one or two wake-ups (none if the reader was not asleep yet).
+ * The rounds take longer while these events are recorded; the difference is their cost. As in hit_cost.c, the
+ * shortest sample counts, because other load only makes it longer.
  */
 #include "event_cost.h"
 
@@ -16,7 +17,7 @@
 #include "nopwatch/base.h"
 
 enum {
-	ROUNDS = 8, /* of each sample: short ones are more often not disturbed */
+	ROUNDS = 8, /* per sample: short samples are less often disturbed */
 	LEAST_NS = 20,
 	MOST_NS = 20000
 };
@@ -42,14 +43,14 @@ static bool pass(int from, int to)
 	return ret == 1 && write(to, &byte, 1) == 1;
 }
 
-/* The other thread, until the pipe that it reads has no writer any more. */
+/* Runs in the other thread, until the pipe that it reads has no writer any more. */
 static void *pass_back(void *arg)
 {
 	struct nw_relay *relay = arg;
 
 	while (pass(relay->there[0], relay->back[1]))
 		;
-	/* whoever waits for an answer reads the end of the pipe */
+	/* the reader of the answers then reads the end of the pipe */
 	close(relay->back[1]);
 	return NULL;
 }
@@ -64,7 +65,7 @@ static bool run_there(int cpu, cpu_set_t *before)
 	       sched_setaffinity(0, sizeof(one), &one) == 0;
 }
 
-/* False: it does not go round. */
+/* Returns false if the other thread does not answer. */
 static bool run_samples(struct nw_relay *relay, struct nw_relay_sample *samples)
 {
 	for (size_t i = 0; i < NW_RELAY_SAMPLES; i++) {
@@ -107,7 +108,7 @@ void nw_relay_start(struct nw_relay *relay)
 	relay->opened = relay->cpu >= 0 && relay->cpu < CPU_SETSIZE && open_pipes(relay);
 	if (!relay->opened || !run_there(relay->cpu, &before))
 		return;
-	/* it stays on this CPU, which it takes over from us */
+	/* The new thread inherits this CPU from us. */
 	relay->runs = pthread_create(&relay->other, NULL, pass_back, relay) == 0;
 	relay->plain = relay->runs && run_samples(relay, relay->before);
 	sched_setaffinity(0, sizeof(before), &before);
@@ -138,7 +139,7 @@ uint32_t nw_relay_cost(const struct nw_relay *relay)
 	const struct nw_relay_sample *with = shortest(relay->with);
 	const struct nw_relay_sample *before = shortest(relay->before);
 	uint64_t plain = before->ended - before->began, all = with->ended - with->began;
-	/* two switches a round, or the two do not run on one CPU */
+	/* With fewer than two switches per round, the two threads do not run on one CPU. */
 	if (with->events < 2 * ROUNDS || all <= plain)
 		return 0;
 	uint64_t cost = (all - plain) / with->events;
@@ -149,7 +150,7 @@ void nw_relay_end(struct nw_relay *relay)
 {
 	if (!relay->opened)
 		return;
-	close(relay->there[1]); /* ends the other */
+	close(relay->there[1]); /* ends the other thread */
 	if (relay->runs)
 		pthread_join(relay->other, NULL);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two threads of our own that wake each other, for hit_cost.c: what they take with the scheduler's events recorded and without
- * tells what one of these costs. */
+/* Two threads of our own that wake each other, for hit_cost.c: the time that they take with and without recorded
+ * scheduler events tells the cost of an event. */
 #ifndef NOPWATCH_RUN_SOURCES_EVENT_COST_H
 #define NOPWATCH_RUN_SOURCES_EVENT_COST_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Those that happen each round, on every kernel; nw_relay_event_count of them. */
+/* The events of each round that every kernel has; nw_relay_event_count of them. */
 extern const char *const nw_relay_events[];
 extern const uint32_t nw_relay_event_count;
 
@@ -16,30 +16,30 @@ enum {
 	NW_RELAY_SAMPLES = 40
 };
 
-/* Some rounds. */
+/* A sample of several rounds. */
 struct nw_relay_sample {
 	uint64_t began, ended; /* CLOCK_MONOTONIC */
-	uint32_t events;       /* that were recorded of them */
+	uint32_t events;       /* recorded events of these rounds */
 };
 
 struct nw_relay {
 	int there[2], back[2]; /* pipes */
 	pthread_t other;
 	bool opened, runs;
-	int cpu; /* that both run on */
-	bool plain,
-		recorded; /* it went round before the events were recorded, and while they were */
+	int cpu; /* the CPU of both threads */
+	/* The samples before the events were recorded, and while they were, are complete. */
+	bool plain, recorded;
 	struct nw_relay_sample before[NW_RELAY_SAMPLES], with[NW_RELAY_SAMPLES];
-	size_t next; /* the first sample that may have the next event */
+	size_t next; /* the first sample that may contain the next event */
 };
 
-/* Before the events are recorded. That it cannot be had only means that nothing is measured. */
+/* Called before the events are recorded. If it fails, nothing is measured. */
 void nw_relay_start(struct nw_relay *relay);
-/* Once the events are recorded. */
+/* Called while the events are recorded. */
 void nw_relay_again(struct nw_relay *relay);
-/* In the order of time. */
+/* Takes a hit. Hits must be in the order of time. */
 void nw_relay_hit(struct nw_relay *relay, uint64_t time);
-/* ns of an event; 0: not measured. */
+/* Returns the cost of an event in ns; 0: not measured. */
 uint32_t nw_relay_cost(const struct nw_relay *relay);
 void nw_relay_end(struct nw_relay *relay);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a hit costs on this machine: a run of our own, whose probes stand at the beginning of functions of
- * ours (cost_sites.c), which are called some hundred times each, with the time taken just before and just behind every
- * call. The records' timestamps, where they are of the same clock, say how much of a call was before, and how much after
- * them. The same calls without probes are taken off. Of some twenty rounds the medians are taken, and of these the
- * least: what else runs on the machine only makes them longer, and what is told, or taken off, is rather too little.
- * The first runs that ask measure all the same (ENOUGH): the machine may have been slow in all of one measurement.
+ * Measures the cost of a hit on this machine by a run of our own. Its probes are at the first instructions of
+ * functions of our own (cost_sites.c), which are called some hundred times each; the time is taken just before and
+ * just after every call. If the records have the same clock, their timestamps tell how much of a call comes before
+ * and after them. The time of the same calls without probes is subtracted. Of some twenty rounds the medians are
+ * computed, and the least median counts: other load on the machine only makes calls longer, and an estimate that is
+ * too low does less harm. Only after ENOUGH measurements since boot are results reused, because the machine may be
+ * slow during a whole measurement.
  */
 #include <elf.h>
 #include <errno.h>
@@ -26,13 +27,13 @@
 
 enum {
 	ROUNDS = 25,
-	CALLS = 16, /* of each site in each */
-	WORDS = 16, /* that are fetched by the hits of SITE_WORDS */
+	CALLS = 16, /* of each site in each round */
+	WORDS = 16, /* words that a hit of SITE_WORDS fetches */
 	WORD_BYTES = 8,
-	ENOUGH = 5, /* measurements since the machine was booted */
+	ENOUGH = 5, /* measurements since boot */
 	LOCK_TRIES = 40,
 	LOCK_PAUSE_NS = 50000000,
-	OTHER_WORD_PS = 80000 /* where that is not measured: docs/dev/performance.md */
+	OTHER_WORD_PS = 80000 /* if it is not measured: docs/dev/performance.md */
 };
 
 enum site {
@@ -55,10 +56,10 @@ static nw_cost_function *const functions[SITES] = {
 
 struct call {
 	uint64_t began, ended;
-	uint64_t hit[2]; /* at the entry, at the return; 0: none */
+	uint64_t hit[2]; /* at the entry and at the return; 0: none */
 };
 
-/* In the order of time. */
+/* The calls are in the order of time. */
 struct round {
 	struct call call[SITES][CALLS];
 };
@@ -66,9 +67,10 @@ struct round {
 struct measuring {
 	uint64_t offset[SITES];
 	struct round *rounds;
-	int64_t plain; /* what a call takes without a probe, the taking of the time with it */
+	/* Time of a call without a probe, including that of reading the clock */
+	int64_t plain;
 	size_t next;   /* the first call that may have the next hit */
-	size_t events; /* kinds of events of the scheduler that are recorded, too */
+	size_t events; /* number of scheduler events that are recorded, too */
 	struct nw_relay relay;
 };
 
@@ -105,7 +107,8 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How long `part` of a site's calls takes; calls that it says -1 of do not count. -1: too few do. */
+/* Returns the median of `part` of a site's calls. Calls for which `part` returns -1 do not count. -1: there are too
+ * few calls. */
 static int64_t median(const struct call *calls, int64_t (*part)(const struct call *call))
 {
 	int64_t values[CALLS] = {0};
@@ -155,7 +158,7 @@ static int64_t entry_to_return(const struct call *call)
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-/* Before anything is armed. */
+/* Called before anything is armed. */
 static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct measuring *m = arg;
@@ -182,7 +185,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-/* Hits come in the order of time, as the calls were. */
+/* Assigns a hit to its call. Both come in the order of time. */
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct measuring *m = arg;
@@ -211,8 +214,8 @@ static uint32_t above_zero(int64_t ns)
 	return ns > 0 ? (uint32_t)nw_min64((uint64_t)ns, NW_MOST_HIT_COST) : 0;
 }
 
-/* Of an entry. Where the records' clock is not ours, the two halves are taken for equal: of probes of one kind, only their
- * sum counts. */
+/* Computes the cost of an entry. If the records have another clock, both halves are taken for equal: for probes of
+ * one kind only the sum matters. */
 static bool entry_cost(const struct measuring *m, enum site site, struct nw_hit_cost *out)
 {
 	int64_t all = least(m, site, whole) - m->plain;
@@ -227,8 +230,8 @@ static bool entry_cost(const struct measuring *m, enum site site, struct nw_hit_
 }
 
 /*
- * Of returns. That of a function whose entry is probed, too, shares its trap: what the two records' distance
- * is more than the rest of the entry's, is before it.
+ * Computes the cost of returns. The return of a function whose entry is probed, too, shares its trap: the time
+ * between the two records, less the part of the entry behind its timestamp, comes before the return's timestamp.
  */
 static void return_costs(const struct measuring *m, struct nw_machine_cost *out)
 {
@@ -250,8 +253,8 @@ static void return_costs(const struct measuring *m, struct nw_machine_cost *out)
 				   shared->before);
 }
 
-/* An event of the kernel's own. How much of it is before its timestamp nobody can see from outside: three sevenths, as of
- * what is taken where nothing is measured (NW_USUAL_EVENT_BEFORE, NW_USUAL_EVENT_AFTER). 0: not measured. */
+/* Computes the cost of a kernel event. The part before its timestamp cannot be measured: it is taken to be three
+ * sevenths, as in the default values (NW_USUAL_EVENT_BEFORE, NW_USUAL_EVENT_AFTER). 0: not measured. */
 static void event_cost(const struct measuring *m, struct nw_hit_cost *out)
 {
 	uint32_t cost = nw_relay_cost(&m->relay);
@@ -302,8 +305,8 @@ static int name_probe(uint64_t offset, nw_strings *out)
 	return nw_strings_add(out, spec, (size_t)len);
 }
 
-/* One probe a site, and two where entry and return are probed: the second one still a place apart, since no probe is
- * selected twice. Behind them the events of the scheduler. */
+/* Names a probe per site, and two for the site whose entry and return are probed: the second one is at another
+ * address, because no probe is selected twice. The scheduler's events follow. */
 static int name_probes(const struct measuring *m, nw_strings *out)
 {
 	int ret = 0;
@@ -332,8 +335,8 @@ static int add_string(struct nw_probe *probe)
 }
 
 /*
- * Specs name returns and arguments only of functions that have a name, and these may have been stripped. So all that they
- * have selected are entries, and some are made something else.
+ * Changes probes to returns, or adds arguments. Specs could only do that by the names of functions, which may have
+ * been stripped, so all selected probes are entries at addresses.
  */
 static int change_probes(const struct measuring *m, const struct nw_selection *selection,
 			 struct nw_error *err)
@@ -386,7 +389,7 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 					   .pid_count = 1,
 					   .string_size = WORDS * WORD_BYTES,
 					   .features = features,
-					   .force = true, /* they are ours */
+					   .force = true, /* they are our own probes */
 					   .source_fd = -1};
 	nw_run_init(&run, &request, &consumer, &result);
 	run.source = &nw_live_source;
@@ -414,9 +417,9 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 }
 
 /*
- * On some machines whoever hits a probe in the moment it is taken away dies (feature disarm_safe). We do not: we take them
- * away ourselves, and call nothing meanwhile. But another nopwatch may be the same executable, so one measures at
- * a time: whoever has the lock on a file that is the same in all containers. A descriptor, or -errno.
+ * On some machines a program that hits a probe at the moment of its removal dies (feature disarm_safe). We do not,
+ * because we remove our probes ourselves and call nothing meanwhile. But another nopwatch may be the same executable,
+ * so only the holder of a lock measures; its file is the same in all containers. Returns a descriptor, or -errno.
  */
 static int lock_sites(const struct nw_tracefs *fs, struct nw_error *err)
 {
@@ -437,7 +440,7 @@ static int lock_sites(const struct nw_tracefs *fs, struct nw_error *err)
 	return fd;
 }
 
-/* Are there enough measurements of this boot? out->times 0: there is none. */
+/* Are there enough measurements since boot? out->times 0: there are none. */
 static bool is_known(const struct nw_tracefs *fs, struct nw_machine_cost *out)
 {
 	if (!nw_machine_cost_recall(fs, out))
@@ -458,7 +461,7 @@ static int find(const struct nw_run *run, struct nw_machine_cost *out, struct nw
 	if (!has[NW_FEATURE_DISARM_SAFE] && lock < 0)
 		return out->times ? 0 : lock;
 	int ret = 0;
-	/* somebody else may just have done it */
+	/* Another nopwatch may just have measured. */
 	if (lock < 0 || !is_known(&run->live.fs, out)) {
 		struct nw_machine_cost more = {0};
 		ret = measure(&run->live.fs, run->request->features, &more, err);
@@ -474,7 +477,7 @@ static int find(const struct nw_run *run, struct nw_machine_cost *out, struct nw
 
 /* ---- by probe ----------------------------------------------------------------------- */
 
-/* x86's instructions that are told apart. */
+/* x86 instructions that differ in cost. */
 static const struct {
 	enum nw_cost_kind kind;
 	unsigned char mask[4], code[4];
@@ -482,7 +485,7 @@ static const struct {
 	{NW_COST_PUSH, {0xf8}, {0x50}},
 	{NW_COST_PUSH, {0xff, 0xf8}, {0x41, 0x50}},
 	{NW_COST_ENDBR, {0xff, 0xff, 0xff, 0xfe}, {0xf3, 0x0f, 0x1e, 0xfa}},
-	/* jumps and calls go where the kernel sends them, as nops do */
+	/* The kernel emulates jumps and calls, as it does nops. */
 	{NW_COST_NOP, {0xff}, {0xe8}},
 	{NW_COST_NOP, {0xfd}, {0xe9}},
 	{NW_COST_NOP, {0xf0}, {0x70}},
@@ -524,7 +527,7 @@ static int by_place(const void *a, const void *b)
 
 typedef NW_VEC(const struct nw_point *) points;
 
-/* The entry probes, in the order of their places. */
+/* Lists the entry probes, sorted by place. */
 static int find_entries(const struct nw_plan *plan, points *out)
 {
 	nw_vec_each (&plan->points, planned) {
@@ -547,7 +550,7 @@ static bool is_shared(const points *entries, const struct nw_point *point)
 					 sizeof(const struct nw_point *), by_place);
 }
 
-/* Words of memory that these fetches read: "a0=%di:u64 a1=+0(+8(%di)):x64[16]" are 17. */
+/* Returns how many words of memory these fetches read: "a0=%di:u64 a1=+0(+8(%di)):x64[16]" are 17. */
 static uint64_t words_of(const char *fetches)
 {
 	uint64_t words = 0;
@@ -591,11 +594,11 @@ static struct nw_hit_cost cost_of(const struct nw_machine_cost *machine,
 	return cost;
 }
 
-/* An event of the kernel's own, where it could not be measured: as docs/self-cost.md has it. */
+/* The cost of a kernel event if it cannot be measured; see docs/self-cost.md. */
 static const struct nw_hit_cost usual_event = {.before = NW_USUAL_EVENT_BEFORE,
 					       .after = NW_USUAL_EVENT_AFTER};
 
-/* The mean of a probe's places. */
+/* Computes the mean of a probe's places. */
 static int cost_probes(const struct nw_plan *plan, const struct nw_machine_cost *machine,
 		       struct nw_hit_cost *out)
 {

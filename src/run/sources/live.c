@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The kernel as a source of hits: from tracefs to the last one. */
+/* The live source: hits from the running kernel. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +18,9 @@
 
 enum {
 	TICK_MS = 100,
-	REST_MS = 500,	       /* the same, as long as nothing is to be read */
-	POLL_MS = 20,	       /* where the kernel cannot wake us when it is worth it */
-	MEETING_NS = 250000000 /* to look all threads up, before the probes are armed */
+	REST_MS = 500,	       /* the same while nothing is to be read */
+	POLL_MS = 20,	       /* if the kernel cannot wake us when reading pays off */
+	MEETING_NS = 250000000 /* for looking up all threads before the probes are armed */
 };
 
 /* ---- opening ------------------------------------------------------------------------ */
@@ -57,7 +57,7 @@ static uint64_t trace_now(void *arg)
 static int open_stream(struct nw_run *run, struct nw_error *err)
 {
 	int ret = nw_session_buffers(run->live.session, &run->live.buffers, err);
-	/* the top-level buffer may have anybody's events */
+	/* The top-level buffer may contain events of other programs. */
 	bool alone = run->live.features.has[NW_FEATURE_INSTANCES] &&
 		     run->live.features.has[NW_FEATURE_INSTANCE_EVENTS];
 	const struct nw_stream_options options = {
@@ -80,12 +80,12 @@ static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 	const struct nw_run *run = arg;
 	int ret = nw_pid_space_task(&run->live.space, tid, process, comm);
 
-	if (ret < 0) /* it has gone, but may have left its name */
+	if (ret < 0) /* the thread has gone, but the kernel may have kept its name */
 		nw_saved_name(&run->live.fs, tid, comm);
 	return ret;
 }
 
-/* Is what others do recorded, too? */
+/* Are hits of untraced threads recorded, too? */
 static bool has_strangers(const struct nw_run *run)
 {
 	return !nw_session_restricts(run->live.session) || nw_run_has_kernel_events(run);
@@ -109,7 +109,7 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-/* CMD has ended by itself when its probes go, or is ended. */
+/* Warns that removing probes may kill programs; a CMD has ended, or is ended, before that. */
 static void warn_disarm_hazard(const struct nw_run *run)
 {
 	if (!run->live.features.has[NW_FEATURE_DISARM_SAFE] && !run->request->command)
@@ -119,8 +119,8 @@ static void warn_disarm_hazard(const struct nw_run *run)
 }
 
 /*
- * The bytes of a CPU's buffer; 0: as many as a session takes by itself. Stacks are large: a buffer holds as many that have
- * 4096 bytes as it holds of the default size, as long as all CPUs together have at most 512 MiB.
+ * Returns the size of a CPU's buffer in bytes; 0: the session's default. Stacks are large: a buffer holds as many
+ * stacks of 4096 bytes as it holds stacks of the default size, if all CPUs together need at most 512 MiB.
  */
 static uint64_t buffer_bytes(const struct nw_request *request)
 {
@@ -161,13 +161,14 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 
 /* ---- the loop ----------------------------------------------------------------------- */
 
-/* What the duration counts from: all probes armed, which may take a while if there are many. */
+/* Returns the time to which the duration applies: since all probes were armed, which may take a while if there are
+ * many. */
 static uint64_t armed_for(const struct nw_run_result *result)
 {
 	return result->now_ns > result->armed_ns ? result->now_ns - result->armed_ns : 0;
 }
 
-/* Why to stop now; NONE: go on. */
+/* Returns why to stop now; NONE: go on. */
 static enum nw_end_reason stop_reason(struct nw_run *run)
 {
 	uint64_t duration = run->request->duration_ns;
@@ -186,7 +187,7 @@ static enum nw_end_reason stop_reason(struct nw_run *run)
 	return NW_END_NONE;
 }
 
-/* Not longer than to the end, nor than the session can do without being looked after. */
+/* Returns how long to wait: not beyond the end of the run, and not longer than the session may be left alone. */
 static int wait_ms(const struct nw_run *run, int most)
 {
 	uint64_t elapsed = armed_for(run->result), duration = run->request->duration_ns;
@@ -218,7 +219,7 @@ static int fill(struct nw_run *run, struct nw_error *err)
 		struct pollfd wake = {.fd = run->live.wake.fd, .events = POLLIN};
 		poll(&wake, 1, wait_ms(run, REST_MS));
 	}
-	if (nw_run_reason(ret)) /* who records the pages has had enough */
+	if (nw_run_reason(ret)) /* the recorder wants no more pages */
 		return ret;
 	return ret < 0 ? nw_fail(err, -ret, "cannot read the ring buffer: %s",
 				 nw_strerror(-ret))
@@ -241,8 +242,8 @@ static int check(struct nw_run *run, struct nw_error *err)
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-/* The kernel's own counts know of losses behind the last event, and how large those are of which a page does not
- * tell. Of a page that cannot be read nobody knows what was on it. */
+/* Counts lost events. The kernel's own counts include losses behind the last event, and losses whose size the pages
+ * do not tell. The number of events on a damaged page is unknown. */
 static void count_lost(struct nw_run *run)
 {
 	const struct nw_stream_stats seen = nw_stream_stats(run->delivery.stream);
@@ -258,11 +259,10 @@ static void count_lost(struct nw_run *run)
 }
 
 /*
- * Hits that the kernel counted but did not record: its buffer for arguments was too small, or
- * somebody had disabled the event here. Where only some processes are recorded, those of others are
- * among them: the kernel counts everybody's.
- * A hit that was counted just before the end may not be recorded yet, one a CPU at most. Only uprobes are
- * counted like that, not the kernel's own events.
+ * Counts hits that the kernel counted but did not record: its buffer for arguments was too small, or another program
+ * had disabled the event here. If only some processes are recorded, hits of all others are included, because the
+ * kernel counts all. A hit that was counted just before the end may not be recorded yet, at most one per CPU. Only
+ * uprobes are counted in this way, not kernel events.
  */
 static void count_dropped(struct nw_run *run, const uint64_t *hits)
 {
@@ -277,7 +277,7 @@ static void count_dropped(struct nw_run *run, const uint64_t *hits)
 		run->result->dropped = all - records - run->result->lost;
 }
 
-/* What the kernel has counted up to now; NULL if it does not tell. The caller frees. */
+/* Reads the kernel's counts of hits; NULL if there are none. The caller frees it. */
 static uint64_t *read_profile(const struct nw_run *run)
 {
 	uint64_t *hits = calloc(run->result->plan.points.count + 1, sizeof(*hits));
@@ -289,8 +289,7 @@ static uint64_t *read_profile(const struct nw_run *run)
 }
 
 /*
- * Silent probes are looked at while they are armed. What comes out of the buffer afterwards
- * may still show that they were not silent.
+ * Silent probes are checked while they are armed. Records that are read afterwards may still show that they were hit.
  */
 static int stop(struct nw_run *run, struct nw_error *err)
 {
@@ -337,18 +336,19 @@ static void close_live(struct nw_run *run, int ret)
 	struct nw_run_result *result = run->result;
 	struct nw_error left;
 
-	/* what is open in the instance keeps it from being removed */
+	/* An open file of the instance keeps it from being removed. */
 	nw_stream_free(run->delivery.stream);
 	run->delivery.stream = NULL;
 	nw_cpu_buffers_close(&run->live.buffers);
-	/* before its probes go: on s390x and 32-bit ARM, who hits one in that moment is killed (feature disarm_safe) */
+	/* Must precede the removal of the probes: on s390x and 32-bit ARM, a process that hits one at that moment is
+	 * killed (feature disarm_safe). */
 	nw_child_stop(&run->live.child);
 	int closed = nw_session_close(run->live.session, &left);
 	run->live.session = NULL;
 	nw_tracefs_close(&run->live.fs);
 	nw_rate_limit_free(run);
 	nw_replaced_free(run);
-	if (closed < 0 && ret == 0) { /* the results are good all the same */
+	if (closed < 0 && ret == 0) { /* the results are valid all the same */
 		result->left = left;
 		result->unclean = true;
 	}
@@ -369,7 +369,7 @@ static int64_t wall_offset(const struct nw_run *run)
 
 struct held {
 	struct nw_run *run;
-	nw_images needed; /* that CMD loads as it starts */
+	nw_images needed; /* files that CMD loads when it starts */
 };
 
 static bool has_semaphores(void *arg, pid_t pid)
@@ -379,7 +379,7 @@ static bool has_semaphores(void *arg, pid_t pid)
 	return nw_session_raise(held->run->live.session, nw_pid_shown(pid), &held->needed);
 }
 
-/* Let the command run; where its semaphores are raised by hand, not before they are. */
+/* Releases the command. If its semaphores are raised by hand, they are raised first. */
 static int release(struct nw_run *run, struct nw_error *err)
 {
 	struct held held = {.run = run};
@@ -417,9 +417,9 @@ static bool met(void *arg, pid_t process, pid_t tid, const char *comm, size_t le
 }
 
 /*
- * Whose names will be shown, or who is wanted among others: they may be gone when their hits are read. The kernel's
- * own threads hit only what is the kernel's own. Births and deaths are recorded by now, so nobody is missed; who has
- * not been met when the time is up is looked up when it hits.
+ * Looks up the threads whose names will be shown, or that decide about untraced hits, because they may be gone when
+ * their hits are read. Kernel threads hit only kernel events. Births and deaths are recorded by now, so no thread is
+ * missed; a thread that is not reached before the time is up is looked up at its first hit.
  */
 static void meet(struct nw_run *run)
 {
@@ -455,8 +455,8 @@ static int arm(struct nw_run *run, struct nw_error *err)
 		nw_run_notice(run, "%s", *warning);
 	warn_disarm_hazard(run);
 	nw_run_warn_missing(run);
-	/* Recording was on before the first probe was enabled: every hit that is counted since its definition is one
-	 * of the run. NULL: the kernel does not tell. */
+	/* Recording began before the first probe was enabled, so all hits that were counted since the definition
+	 * belong to the run. NULL: the kernel does not count. */
 	run->live.profile = ret == 0 ? read_profile(run) : NULL;
 	if (run->live.profile)
 		memset(run->live.profile, 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A recording as a source of hits: no kernel, no privileges. */
+/* A recording as a source of hits: needs no kernel and no privileges. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +16,19 @@ struct disabled {
 	char *text;
 };
 
-/* A thread, and which line told of it: the last one holds. */
+/* A thread, and the number of its line in the table: the last line counts. */
 struct told {
 	struct nw_task task;
 	uint32_t order;
 };
 
-/* What a hit of a probe cost, by that table. */
+/* The cost of a probe's hit, from the table. */
 struct told_cost {
 	uint64_t probe;
 	struct nw_hit_cost cost;
 };
 
-/* The recording, and what its table says beside the plan (written by recorder.c). */
+/* The recording, and the lines of its table that do not belong to the plan (written by recorder.c). */
 struct story {
 	struct nw_run *run;
 	struct nw_recording recording;
@@ -93,7 +93,8 @@ static void add_symbol(struct story *story, char *const *words)
 		story->failed = true;
 }
 
-/* Whose scheduler events are recorded: 1 in recordings of earlier versions, which lack the lines `named`. */
+/* Reads which threads' scheduler events are recorded. 1: the recording is from an earlier version, and lacks the
+ * lines `named`. */
 static void take_named_threads(struct nw_run_result *result, const char *word)
 {
 	result->named_threads = true;
@@ -130,7 +131,7 @@ static void add_hit_cost(struct story *story, char *const *words)
 					   {(uint32_t)number[1], (uint32_t)number[2]}};
 }
 
-/* How many probes there are is known only when all lines have been read: who wrote them may be anybody. */
+/* Stores the costs. The number of probes is known only after all lines were read, and the lines may be hostile. */
 static int use_costs(struct story *story)
 {
 	struct nw_run_result *result = story->run->result;
@@ -160,7 +161,8 @@ static void take_origin(struct story *story, char *const *words)
 	}
 }
 
-/* Lines of the table that are not the plan's. Unknown ones are of a later version: skipped. */
+/* Takes a line of the table that does not belong to the plan. Unknown lines are from a later version, and are
+ * skipped. */
 static void take_line(void *arg, char *const *words, size_t count)
 {
 	struct story *story = arg;
@@ -308,7 +310,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 				 story->recording.runs.count, &run->delivery.stream, err);
 }
 
-/* All of it is there already. */
+/* Everything was read when the recording was opened. */
 static int fill(struct nw_run *run, struct nw_error *err)
 {
 	(void)run;
@@ -325,7 +327,8 @@ static int finish(struct nw_run *run, struct nw_error *err)
 {
 	const struct story *story = run->source_state;
 
-	/* who recorded it knew how many were lost in all, if he says so; each loss of unknown size is one event at least */
+	/* The recording run knew the total number of lost events, if the table has it; each loss of unknown size is
+	 * at least one event. */
 	const struct nw_stream_stats seen = nw_stream_stats(run->delivery.stream);
 	uint64_t least = seen.lost + seen.uncounted;
 	run->result->lost = nw_max64(story->lost, least);

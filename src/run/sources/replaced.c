@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A probed file that is replaced while it is traced: a package upgrade puts a new file at the path, and a program that
- * starts then runs that one, in which nothing is armed. The run looks at its paths several times a second, finds the same
- * probes in the new file, and arms them beside the old ones, which programs that still run have. A file that is
- * written in place has lost what was armed in it, so there the old events are disabled first.
+ * Handles a probed file that is replaced during the run: a package upgrade puts a new file at the path, and programs
+ * that start later run the new file, in which nothing is armed. The run checks its paths several times a second,
+ * finds the same probes in the new file, and arms them in addition to the old ones, which running programs still use.
+ * A file that is overwritten in place has lost its breakpoints, so its old events are disabled first.
  */
 #include <errno.h>
 #include <linux/magic.h>
@@ -24,7 +24,7 @@ enum {
 	MOST_NOTICES = 4
 };
 
-/* What tells a file from the one that was at its path before. */
+/* Identifies a version of a file. */
 struct state {
 	uint64_t dev, ino, size;
 	int64_t seconds;
@@ -32,14 +32,15 @@ struct state {
 };
 
 struct watched {
-	const struct nw_image *first,
-		*image;		  /* the probes' file, and the one they are in now */
-	struct state known, seen; /* handled; at the last look */
+	/* The probes' file, and the file that they are in now. */
+	const struct nw_image *first, *image;
+	/* The version that was handled, and that of the last check */
+	struct state known, seen;
 	unsigned int moves;
 };
 
 struct nw_replaced {
-	uint64_t next; /* trace clock: the next look */
+	uint64_t next; /* trace clock: time of the next check */
 	NW_VEC(struct watched) files;
 };
 
@@ -62,7 +63,7 @@ static bool is_same(const struct state *a, const struct state *b)
 	       a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
 }
 
-/* A server that does not answer would hold up the run at each look. */
+/* Is the file on a remote file system? A server that does not answer would block the run at each check. */
 static bool is_remote(const struct nw_image *image)
 {
 	static const unsigned long remote[] = {
@@ -109,7 +110,7 @@ void nw_replaced_free(struct nw_run *run)
 	run->live.replaced = NULL;
 }
 
-/* Is another file there, and complete? One that was just written may still be: it has to be the same at two looks. */
+/* Is there another file, and is it complete? A file that was just written has to be the same at two checks. */
 static bool has_come(struct watched *file)
 {
 	struct state now;
@@ -138,14 +139,14 @@ static const struct nw_probe *find_again(const struct nw_selection *fresh,
 	return NULL;
 }
 
-/* An offset means an instruction of the file that it was looked up in. */
+/* Is the probe given by an offset, which means an instruction of one build only? */
 static bool is_at_offset(const struct nw_probe *probe)
 {
 	return probe->kind != NW_SPEC_USDT &&
 	       (strncmp(probe->name, "0x", 2) == 0 || strchr(probe->name, '+'));
 }
 
-/* Would the argument's values mean something else? */
+/* Would the argument's values have another meaning? */
 static bool is_other_type(const struct nw_probe *old, const struct nw_probe *fresh,
 			  size_t arg)
 {
@@ -161,7 +162,7 @@ static bool is_other_type(const struct nw_probe *old, const struct nw_probe *fre
 	       a->item[arg].is_float != b->item[arg].is_float;
 }
 
-/* Why the probe cannot go on in the new file; NULL: it can. */
+/* Returns why the probe cannot be followed to the new file; NULL: it can. */
 static const char *misfit(const struct nw_image *before, const struct nw_image *image,
 			  const struct nw_probe *old, const struct nw_probe *fresh)
 {
@@ -191,7 +192,7 @@ static int add_point(nw_points_of *list, size_t probe, size_t point)
 	return 0;
 }
 
-/* The probe gets the points of the other one, which has none any more. */
+/* Moves the points of the new probe to the old one. */
 static int take_points(struct nw_selection *selection, size_t number,
 		       struct nw_probe *fresh, nw_points_of *list)
 {
@@ -206,7 +207,7 @@ static int take_points(struct nw_selection *selection, size_t number,
 	return 0;
 }
 
-/* Pairs that are told apart by frames are so in the new file. */
+/* Finds the frames in the new file of pairs that are told apart by frames. */
 static int find_frames(const struct nw_selection *old, struct nw_selection *fresh,
 		       const struct nw_image *image, struct nw_error *err)
 {
@@ -226,7 +227,8 @@ static int find_frames(const struct nw_selection *old, struct nw_selection *fres
 
 /* ---- moving ------------------------------------------------------------------------- */
 
-/* The events of a file whose code was written over; points of other files that shared them are to be armed again. */
+/* Disables the events of a file whose code was overwritten. Points of other files that share these events are armed
+ * again. */
 static int retire(struct nw_run *run, const struct nw_image *image, nw_points_of *again)
 {
 	struct nw_run_result *result = run->result;
@@ -258,7 +260,7 @@ static int retire(struct nw_run *run, const struct nw_image *image, nw_points_of
 	return 0;
 }
 
-/* Everything that goes by points and events gets those that have been added. */
+/* Extends all data by point and by event to those that were added. */
 static int catch_up(struct nw_run *run, size_t first, size_t points, struct nw_error *err)
 {
 	size_t count = run->result->plan.points.count;
@@ -278,7 +280,7 @@ static int catch_up(struct nw_run *run, size_t first, size_t points, struct nw_e
 	return ret < 0 ? ret : nw_meddling_open(run, err);
 }
 
-/* Arm these points, too. 1: done; 0: not one of them, and why is in *err. */
+/* Arms these points, too. Returns 1: done; 0: none was armed, and the reason is in *err. */
 static int arm_more(struct nw_run *run, const nw_points_of *list, struct nw_error *err)
 {
 	struct nw_run_result *result = run->result;
@@ -298,7 +300,7 @@ static int arm_more(struct nw_run *run, const nw_points_of *list, struct nw_erro
 	return ret < 0 ? ret : armed == 0;
 }
 
-/* How many of the file's probes are found in the new one, whose points they get; others are told of. */
+/* Moves the file's probes to the new file. Returns how many were found there; a notice reports all others. */
 static int move_probes(struct nw_run *run, const struct watched *file,
 		       struct nw_selection *fresh, const struct nw_image *image,
 		       nw_points_of *list)
@@ -350,7 +352,7 @@ static void tell_moved(const struct nw_run *run, const struct nw_image *image, i
 			image->path, moved);
 }
 
-/* The file that has come to the path, among those of the selection; their count: none has. */
+/* Returns the index of the new file among the images of the selection; their number: it is not there. */
 static size_t find_image(const struct nw_selection *fresh, const struct state *state)
 {
 	size_t i = 0;
@@ -361,7 +363,7 @@ static size_t find_image(const struct nw_selection *fresh, const struct state *s
 	return i;
 }
 
-/* The run's selection keeps the image from now on. */
+/* Transfers an image to the run's selection. */
 static int keep_image(struct nw_selection *selection, struct nw_selection *fresh, size_t at)
 {
 	struct nw_image **slot = nw_vec_add(&selection->images);
@@ -373,7 +375,7 @@ static int keep_image(struct nw_selection *selection, struct nw_selection *fresh
 	return 0;
 }
 
-/* What the specs mean in the new file is known: arm it. 1: done; 0: nothing is armed, and why is in *err. */
+/* Arms the probes in the new file. Returns 1: done; 0: nothing was armed, and the reason is in *err. */
 static int move_to(struct nw_run *run, struct watched *file, struct nw_selection *fresh,
 		   struct nw_error *err)
 {
@@ -389,7 +391,7 @@ static int move_to(struct nw_run *run, struct watched *file, struct nw_selection
 	bool in_place = image->dev == file->image->dev && image->ino == file->image->ino;
 	if (in_place && *image->build_id &&
 	    strcmp(image->build_id, file->image->build_id) == 0)
-		return 1; /* only its times are others */
+		return 1; /* only its times have changed */
 	int ret = find_frames(selection, fresh, image, err);
 	if (ret < 0)
 		return ret;
@@ -439,7 +441,7 @@ static int follow(struct nw_run *run, struct watched *file, struct nw_error *err
 int nw_replaced_check(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_replaced *r = run->live.replaced;
-	/* a recording has its events from its beginning on */
+	/* a recording has a fixed list of events */
 	bool records = run->consumer.needs.named_events || run->consumer.due;
 	int ret = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which source a request has, and its run from begin to end. */
+/* Chooses the source of a request, and runs it from begin to end. */
 #include <errno.h>
 
 #include "sources.h"
@@ -36,8 +36,8 @@ int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
 		ret = run.source->open(&run, &failure);
 	if (ret == 0)
 		ret = nw_run_prepare(&run, &failure);
-	if (ret ==
-	    0) /* the source may be another one now: a recording that came by a pipe */
+	/* The source may have changed: open() replaces that of a pipe by that of a recording. */
+	if (ret == 0)
 		ret = run.source->begin(&run, &failure);
 	if (ret == 0)
 		ret = loop(&run, &failure);

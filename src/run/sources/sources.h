@@ -7,20 +7,20 @@
 
 extern const struct nw_run_source nw_live_source, nw_recording_source, nw_text_source,
 	nw_pipe_source;
-/* Bytes in memory: a recording, or text? */
+/* Returns the source for bytes in memory: a recording, or text. */
 const struct nw_run_source *nw_source_of_bytes(const char *bytes, size_t len);
 
-/* The text of an event's format file; arg is the struct nw_tracefs. */
+/* Reads an event's format file; arg is the struct nw_tracefs. */
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 /*
- * Look, several times a second, whether a probed file was replaced (replaced.c), and tell it or arm the probes in the new
- * one, as the request says.
+ * Checks several times a second whether a probed file was replaced (replaced.c), and reports it, or arms the probes
+ * in the new file, as the request says.
  */
 int nw_replaced_open(struct nw_run *run, struct nw_error *err);
 int nw_replaced_check(struct nw_run *run, struct nw_error *err);
 void nw_replaced_free(struct nw_run *run);
-/* What a hit costs on this machine, if the consumer wants to know, before anything is armed (hit_cost.c, by a run of its own);
- * and what that means for each probe, once it is planned. */
+/* Measures the cost of a hit on this machine before anything is armed, if the consumer needs it (hit_cost.c, by a run
+ * of its own); and computes the cost of each probe after planning. */
 int nw_run_find_costs(struct nw_run *run, struct nw_error *err);
 int nw_run_cost_probes(struct nw_run *run, struct nw_error *err);
 

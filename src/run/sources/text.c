@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Trace text instead of a kernel. With the header of our own script the probes are known
- * before the first hit, and text is taken as it comes; without one they are known when all of
- * it has been seen, so it is kept until its end.
+ * Trace text as a source of hits. With the header of our own script the probes are known before the first hit, and
+ * text is processed as it comes. Without a header they are known when all text was read, so it is kept until its end.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,8 +19,8 @@
 #include "sources.h"
 
 enum {
-	QUIET_MS = 100, /* the window is emptied when nothing comes for so long */
-	END_MS = 1000,	/* after Ctrl-C: what is still to come must come within this */
+	QUIET_MS = 100, /* after such a pause the window of lines is emptied */
+	END_MS = 1000,	/* after Ctrl-C: limit of the wait for more text */
 };
 
 /* ---- the same for memory and pipes -------------------------------------------------- */
@@ -29,16 +28,16 @@ enum {
 struct player {
 	struct nw_run *run;
 	struct nw_text *text;
-	bool looked; /* in memory: at all of it */
-	ssize_t got; /* from the pipe, the last time: bytes; 0: its end; -errno */
-	/* -p of the script: its processes and their threads when it began; restricted: the kernel
-	 * over there records nobody else, or what they have created */
+	bool looked; /* in memory: all text was read */
+	ssize_t got; /* result of the last read of the pipe: bytes; 0: its end; -errno */
+	/* -p of the script: its processes and their threads when it began. restricted: the kernel on the other
+	 * machine records only these and their descendants. */
 	nw_pids only;
 	NW_VEC(struct nw_task) tasks;
 	bool restricted, failed;
 };
 
-/* Lines of the header that are not the plan's. */
+/* Takes a line of the header that does not belong to the plan. */
 static void take_line(void *arg, char *const *words, size_t count)
 {
 	struct player *p = arg;
@@ -64,7 +63,7 @@ static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
 	const struct player *p = arg;
 
-	(void)comm; /* each line says it */
+	(void)comm; /* each line contains it */
 	nw_vec_each (&p->tasks, task)
 		if (task->tid == tid) {
 			*process = task->pid;
@@ -105,7 +104,7 @@ static const char *name_of(const struct nw_run *run)
 	return strcmp(name, "-") == 0 ? "standard input" : name;
 }
 
-/* The probes: as the header says, or as the text itself shows them. */
+/* Finds the probes in the header, or in the text itself. */
 static int find_probes(struct player *p, const char *bytes, size_t len,
 		       struct nw_error *err)
 {
@@ -130,7 +129,7 @@ static int find_probes(struct player *p, const char *bytes, size_t len,
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
-/* The consumer is told that it begins with the first line that is a hit. */
+/* nw_run_begin() is called for the first line that is a hit. */
 static int begin(struct nw_run *run, struct nw_error *err)
 {
 	struct player *p = run->source_state;
@@ -149,7 +148,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-/* The first time that is known begins the run. */
+/* Begins the run at the first known time. */
 static int begin_at(struct player *p, uint64_t time, struct nw_error *err)
 {
 	uint64_t told = nw_text_stats(p->text).start;
@@ -179,7 +178,7 @@ static int next(struct nw_run *run, struct nw_record *record, struct nw_error *e
 	return 1;
 }
 
-/* Nothing more comes: what the window of lines still holds. */
+/* Hands out the lines that are still in the window, because the text is over. */
 static int stop(struct nw_run *run, struct nw_error *err)
 {
 	struct player *p = run->source_state;
@@ -264,7 +263,7 @@ const struct nw_run_source nw_text_source = {
 
 /* ---- from a pipe -------------------------------------------------------------------- */
 
-/* What can be read: its length; 0: the end; -EAGAIN: nothing now. */
+/* Reads what is there. Returns its length; 0: the end; -EAGAIN: nothing now. */
 static ssize_t read_some(struct nw_run *run, char *to, size_t room)
 {
 	int fd = run->request->source_fd;
@@ -282,8 +281,8 @@ static ssize_t read_some(struct nw_run *run, char *to, size_t room)
 }
 
 /*
- * Ctrl-C goes to everybody in the pipeline, and what the script has not printed yet is still
- * to come: so the end of the text is waited for, as long as something comes.
+ * Is the text over? Ctrl-C goes to all programs of the pipeline, and the script still has to print the rest, so the
+ * end of the text is awaited as long as something comes.
  */
 static bool is_over(struct nw_run *run, ssize_t got)
 {
@@ -316,7 +315,7 @@ static int fill_pipe(struct nw_run *run, struct nw_error *err)
 	if (p->got > 0)
 		nw_text_filled(p->text, (size_t)p->got);
 	else if (p->got == 0 ||
-		 poll(&wake, 1, 0) <= 0) /* a signal is no pause of the text */
+		 poll(&wake, 1, 0) <= 0) /* A signal is no pause of the text. */
 		nw_text_flush(p->text);
 	if (p->got == 0)
 		nw_text_finish(p->text);
@@ -332,7 +331,7 @@ static int check(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-/* All of it into a file without a name, and that into memory. first: what was read already. */
+/* Reads everything into a file without a name, and maps that. first: text that was read already. */
 static int spool(struct nw_run *run, const struct nw_buf *first, struct nw_error *err)
 {
 	FILE *file = tmpfile();
@@ -365,7 +364,7 @@ static int spool(struct nw_run *run, const struct nw_buf *first, struct nw_error
 	return got < 0 && got != -EAGAIN ? cannot_read(run, got, err) : 0;
 }
 
-/* Read until it is clear what this is; first has what was read. */
+/* Reads until the kind of data is known. first: all data so far. */
 static int read_beginning(struct player *p, struct nw_buf *first, enum nw_text_kind *kind,
 			  struct nw_error *err)
 {
@@ -393,7 +392,7 @@ static int read_beginning(struct player *p, struct nw_buf *first, enum nw_text_k
 	return 0;
 }
 
-/* What cannot be told before its end is the run's source once it is there. */
+/* Reads everything first, because the kind of data is only known at its end, and opens the source for it. */
 static int open_spooled(struct nw_run *run, const struct nw_buf *first,
 			struct nw_error *err)
 {
