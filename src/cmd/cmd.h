@@ -157,6 +157,8 @@ void nw_print_overview(FILE *to);
 
 /* Prints "nopwatch: ERROR" and the hint, each on a line, in one write. */
 void nw_report_error(const struct nw_error *err);
+/* Writes these bytes to stderr. Waits for its reader as results do (nw_sinks_follow()). Returns false if nobody takes them. */
+bool nw_print(const char *text, size_t len);
 void nw_note(const char *fmt, ...) nw_format(1, 2);
 /* Does the same, and prints the usage if the command line is wrong. Returns the exit status. */
 int nw_failure(const struct nw_command *command, const struct nw_error *err);

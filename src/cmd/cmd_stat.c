@@ -19,7 +19,6 @@ struct stat_run {
 	struct nw_live_view *view;
 	struct nw_reports reports;
 	struct nw_sink sink;
-	const struct nw_run_result *result; /* result of the run that writes there */
 	uint64_t shown; /* time at which the status line was last written */
 	bool status_line;
 };
@@ -28,7 +27,7 @@ struct stat_run {
 
 static void clear_status(struct stat_run *s)
 {
-	if (s->status_line && s->shown && write(STDERR_FILENO, "\r\033[K", 4) < 0)
+	if (s->status_line && s->shown && !nw_print("\r\033[K", 4))
 		s->status_line = false;
 }
 
@@ -46,7 +45,7 @@ static void print_status(void *arg, const struct nw_run_result *so_far)
 	int len = snprintf(
 		line, sizeof(line), "\r\033[K%" PRIu64 " hits, %s, %" PRIu64 " lost, %s",
 		so_far->hits, rate, nw_summary_lost(s->reports.measure.summary), elapsed);
-	if (write(STDERR_FILENO, line, (size_t)len) < 0)
+	if (!nw_print(line, (size_t)len))
 		s->status_line = false;
 }
 
@@ -57,7 +56,6 @@ static int start(void *arg, struct nw_reports *reports, struct nw_error *err)
 	struct stat_run *s = arg;
 	int ret = nw_sink_open(s->args->output, s->args->format, &s->sink, err);
 
-	s->sink.result = s->result;
 	reports->options.replaces = s->sink.replace;
 	return ret;
 }
@@ -226,7 +224,6 @@ static int measure(struct stat_run *s, const struct nw_consumer *consumer,
 	if (s->view)
 		prepared.request.wake_fds = nw_live_wake_fds(
 			s->view, &prepared.request.wake_fd_count);
-	s->result = result;
 	ret = nw_prepared_run(&prepared, consumer, result, err);
 	nw_prepared_close(&prepared);
 	if (ret < 0 && s->reports.measure.failure.code)

@@ -10,7 +10,6 @@ struct tracer {
 	struct nw_printer printer;
 	struct nw_timeline timeline; /* used instead, if spans are shown */
 	struct nw_sink sink;
-	const struct nw_run_result *result; /* result of the run that writes there */
 };
 
 static bool shows_spans(const struct nw_args *args)
@@ -22,10 +21,7 @@ static int start(void *arg, struct nw_error *err)
 {
 	struct tracer *t = arg;
 
-	int ret = nw_sink_open(t->args->output, t->args->format, &t->sink, err);
-
-	t->sink.result = t->result;
-	return ret;
+	return nw_sink_open(t->args->output, t->args->format, &t->sink, err);
 }
 
 static void armed(void *arg, const struct nw_run_result *so_far)
@@ -72,7 +68,6 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 
 	if (ret < 0)
 		return ret;
-	t->result = result;
 	ret = nw_prepared_run(&prepared, consumer, result, err);
 	nw_prepared_close(&prepared);
 	bool spans = shows_spans(t->args);

@@ -15,6 +15,14 @@ const size_t nw_command_count = NW_COUNT(nw_commands);
 
 /* ---- messages ----------------------------------------------------------------------- */
 
+bool nw_print(const char *text, size_t len)
+{
+	static struct nw_sink messages;
+
+	messages.file = stderr;
+	return nw_sink_put(&messages, text, len);
+}
+
 /* Prints the whole message in one write, so that lines of other programs do not break it. A message is one
  * line, although names from files may contain anything. Without memory, the message says so. */
 static void print_message(const char *what, const char *hint)
@@ -31,9 +39,8 @@ static void print_message(const char *what, const char *hint)
 	}
 	nw_buf_addc(&text, '\n');
 	fflush(stdout);
-	if (write(STDERR_FILENO, text.failed ? no_memory : text.data,
-		  text.failed ? sizeof(no_memory) - 1 : text.len) < 0)
-		errno = 0; /* an error cannot be reported any more */
+	nw_print(text.failed ? no_memory : text.data,
+		 text.failed ? sizeof(no_memory) - 1 : text.len);
 	nw_buf_free(&text);
 }
 

@@ -137,7 +137,9 @@ void nw_prepared_close(struct nw_prepared *prepared)
 int nw_prepared_run(const struct nw_prepared *prepared, const struct nw_consumer *consumer,
 		    struct nw_run_result *out, struct nw_error *err)
 {
+	nw_sinks_follow(out);
 	int ret = nw_run(&prepared->request, consumer, out, err);
+	nw_sinks_follow(NULL);
 	/* If a part of the file is missing, that is the reason for any other error. */
 	int whole = prepared->input.bytes
 			    ? nw_input_is_whole(&prepared->input, prepared->args->from, err)

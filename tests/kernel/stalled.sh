@@ -1,5 +1,5 @@
-# Nobody reads what a run writes (a stopped pager, a reader of a FIFO that hangs): a signal ends it all the same, and what was
-# armed is taken away.
+# Nobody reads what a run writes or says (a stopped pager, a reader of a FIFO that hangs): a signal ends it all the same, and what
+# was armed is taken away.
 . "$(dirname "$0")/../lib/kernel.sh"
 
 modules=$PROGRAMS/modules
@@ -24,9 +24,9 @@ stalls() {
   tracer=$!
   armed_and_hit 20
   kill "-$signal" $tracer
-  ok "$signal ends '$1 $2' whose output nobody reads" wait_for has_ended $tracer
+  wait_for has_ended $tracer || kill -9 $tracer
   wait $tracer
-  is "... with status 1" $? 1
+  is "$signal ends '$1 $2' whose output nobody reads, with status 1" $? 1
   has "... which says so" "$(cat err)" 'cannot write the output: nobody reads it'
   unchanged "... and leaves nothing behind"
 }
@@ -35,6 +35,55 @@ stalls INT trace -j "uprobe:$modules:leaf"
 stalls TERM stat -q -i 0.2 "uprobe:$modules:leaf"
 stalls HUP stat -j "uprobe:$modules:leaf"
 stalls TERM trace --output=full "uprobe:$modules:leaf"
+
+# mute SIGNAL UNTIL WORD...: with messages to nobody
+mute() {
+  local signal=$1 until=$2 tracer
+  shift 2
+  "$NOPWATCH" "$@" >out 2>full 3>&- &
+  tracer=$!
+  wait_for "$until"
+  kill "-$signal" $tracer
+  wait_for has_ended $tracer || kill -9 $tracer
+  wait $tracer
+  is "$signal ends '$1 $2' whose messages nobody reads" $? 0
+  ok "... and with its result" test -s out
+  unchanged "... and leaves nothing behind"
+}
+# The message that a probe was disabled comes while another one is armed.
+is_disabled() {
+  local dir
+  for dir in "$TRACEFS"/instances/nopwatch_*; do
+    is_others "${dir##*/nopwatch_}" && continue
+    grep -q X "$dir/events/${dir##*/}/enable" && return
+  done 2>/dev/null
+  false
+}
+is_hit() {
+  armed && hit 20
+}
+mute TERM is_disabled stat --max-rate 1 "uprobe:$modules:leaf" "uprobe:$modules:main"
+mute INT is_disabled trace -j --max-rate 1 "uprobe:$modules:leaf" "uprobe:$modules:main"
+mute TERM is_hit stat -v "uprobe:$modules:leaf"
+
+# A pager that nobody leaves, behind a run: a signal ends both.
+for signal in TERM HUP; do
+  PAGER='echo paged; echo $$ >pager; exec sleep 1000' TERM=xterm timeout -s KILL 200 python3 - "$signal" "$NOPWATCH" stat -d 0.1 \
+    "uprobe:$modules:leaf" >said 2>err 3>&- <<'PY'
+import fcntl, os, pty, signal, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 2, 80, 0, 0))
+    os.execv(sys.argv[2], sys.argv[2:])
+text = b""
+while b"paged" not in text:
+    text += os.read(fd, 4096)
+os.kill(pid, getattr(signal, "SIG" + sys.argv[1]))
+print(signal.Signals(os.WTERMSIG(os.waitpid(pid, 0)[1])).name)
+PY
+  is "$signal ends nopwatch while its pager is up" "$(cat said err)" "SIG$signal"
+  ok "... and the pager" wait_for has_ended "$(cat pager)"
+done
 
 # One who reads slowly gets all of it.
 mkfifo slow

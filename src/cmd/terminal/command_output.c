@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nopwatch/base.h"
+#include "sink.h"
 
 static void redirect(struct nw_command_output *output, int fd, int to)
 {
@@ -49,8 +49,7 @@ static void show_end(FILE *file, void (*note)(const char *fmt, ...))
 		note("the last %d of %ld bytes that it has printed:", MOST, size);
 	fseek(file, size > MOST ? size - MOST : 0, SEEK_SET);
 	size_t got = fread(text, 1, MOST, file);
-	fwrite(text, 1, got, stdout);
-	fflush(stdout);
+	nw_sink_put(&(struct nw_sink){.file = stdout}, text, got);
 }
 
 void nw_command_output_show(struct nw_command_output *output,

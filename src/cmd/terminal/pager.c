@@ -52,11 +52,12 @@ static size_t count_rows(const struct nw_buf *text, size_t columns)
 	return rows;
 }
 
-/* In the child: executes the pager, with signals as a shell would set them. */
-static void become_pager(int input)
+/* In the child: executes the pager, with signals as a shell would set them. It ends with nopwatch. */
+static void become_pager(int input, pid_t parent)
 {
 	sigset_t none;
 
+	nw_end_with_parent(parent, SIGTERM);
 	nw_close_own_files(&input, 1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -80,26 +81,34 @@ static void feed(int output, const struct nw_buf *text)
 	}
 }
 
-/* Returns false if the pager cannot be started. */
+/* Returns false if the pager cannot be started. Nothing is armed any more, so signals may end nopwatch while it waits. */
 static bool page(const struct nw_buf *text)
 {
+	const pid_t parent = getpid();
 	int ends[2], status = 0;
+	sigset_t end, before;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return false;
 	fflush(stdout);
-	pid_t child = fork();
-	if (child == 0)
-		become_pager(ends[0]);
-	close(ends[0]);
 	/* The pager handles Ctrl-C, and may stop reading at any time. */
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	void (*broken)(int) = signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&end);
+	sigaddset(&end, SIGINT);
+	sigaddset(&end, SIGTERM);
+	sigaddset(&end, SIGHUP);
+	sigprocmask(SIG_UNBLOCK, &end, &before);
+	pid_t child = fork();
+	if (child == 0)
+		become_pager(ends[0], parent);
+	close(ends[0]);
 	if (child > 0)
 		feed(ends[1], text);
 	close(ends[1]);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	signal(SIGINT, interrupt);
 	signal(SIGPIPE, broken);
 	return child > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) >= 126);
@@ -112,6 +121,6 @@ void nw_sink_show(struct nw_sink *sink)
 
 	sink->page = false;
 	if (sink->held.len && (has_room || !page(&sink->held)))
-		fwrite(sink->held.data, 1, sink->held.len, stdout);
+		nw_sink_put(sink, sink->held.data, sink->held.len);
 	nw_buf_free(&sink->held);
 }

@@ -3,10 +3,22 @@
 #include "sink.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The run that goes on, and whether a signal has ended one before. */
+static const struct nw_run_result *followed;
+static bool is_signalled;
+
+void nw_sinks_follow(const struct nw_run_result *run)
+{
+	is_signalled |= followed && followed->reason == NW_END_SIGNAL;
+	followed = run;
+}
 
 static int check_terminal(const struct nw_sink *sink, struct nw_error *err)
 {
@@ -65,10 +77,10 @@ static int sink_fail(struct nw_sink *sink, struct nw_error *err)
 	return nw_fail(err, code, "cannot write '%s': %s", sink->path, nw_strerror(code));
 }
 
-static bool is_to_end(const struct nw_sink *sink)
+static bool is_to_end(void)
 {
-	return nw_is_end_pending() ||
-	       (sink->result && sink->result->reason == NW_END_SIGNAL);
+	return is_signalled || nw_is_end_pending() ||
+	       (followed && followed->reason == NW_END_SIGNAL);
 }
 
 /* Waits until fd can be written to. Returns false if a signal asks for the end of the run and half a second has
@@ -81,12 +93,25 @@ static bool wait_for_reader(struct nw_sink *sink, int fd)
 	};
 	struct pollfd room = {.fd = fd, .events = POLLOUT};
 
-	for (int slices = 0; poll(&room, 1, SLICE_MS) <= 0 && !sink->stalled;) {
-		slices += is_to_end(sink);
+	for (int slices = 0; !sink->stalled && poll(&room, 1, SLICE_MS) <= 0;) {
+		slices += is_to_end();
 		sink->stalled = slices == MOST_SLICES;
 	}
 	errno = ECANCELED;
 	return !sink->stalled;
+}
+
+/* Opens a pipe once more, because others may fill it between poll() and write(): O_NONBLOCK belongs to what is opened, and the
+ * first is shared with them. Returns the sink's own descriptor if the pipe may not be opened. */
+static int open_pipe(struct nw_sink *sink)
+{
+	char path[32];
+
+	if (!sink->pipe) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(sink->file));
+		sink->pipe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	}
+	return sink->pipe < 0 ? fileno(sink->file) : sink->pipe;
 }
 
 /* Returns the bytes that can be written without waiting after poll() has reported room: PIPE_BUF for a pipe, some
@@ -102,17 +127,22 @@ static size_t piece_of(const struct stat *st, size_t left)
 	return nw_min64(left, S_ISFIFO(st->st_mode) ? PIPE_BUF : SOME);
 }
 
-static bool write_all(struct nw_sink *sink, const char *at, size_t left)
+bool nw_sink_put(struct nw_sink *sink, const char *at, size_t left)
 {
-	const int fd = fileno(sink->file);
+	int fd = fileno(sink->file);
 	struct stat st;
 
 	if (fflush(sink->file) != 0 || fstat(fd, &st) < 0)
 		return false;
+	if (S_ISFIFO(st.st_mode))
+		fd = open_pipe(sink);
 	while (left) {
 		if (!wait_for_reader(sink, fd))
 			return false;
-		ssize_t done = write(fd, at, piece_of(&st, left));
+		size_t piece = piece_of(&st, left);
+		ssize_t done = S_ISSOCK(st.st_mode)
+				       ? send(fd, at, piece, MSG_DONTWAIT | MSG_NOSIGNAL)
+				       : write(fd, at, piece);
 		if (done < 0 && errno != EINTR && errno != EAGAIN)
 			return false;
 		const size_t written = done > 0 ? (size_t)done : 0;
@@ -138,7 +168,7 @@ int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *er
 	else if (sink->page)
 		nw_buf_add(&sink->held, text->data, text->len);
 	else if (text->len && !sink->closed)
-		ok = write_all(sink, text->data, text->len);
+		ok = nw_sink_put(sink, text->data, text->len);
 	nw_buf_clear(text);
 	return ok ? 0 : sink_fail(sink, err);
 }
@@ -147,6 +177,9 @@ int nw_sink_close(struct nw_sink *sink, struct nw_error *err)
 {
 	if (sink->page)
 		nw_sink_show(sink);
+	if (sink->pipe > 0)
+		close(sink->pipe);
+	sink->pipe = 0;
 	if (!sink->file || sink->file == stdout)
 		return 0;
 	int ret = fclose(sink->file);
