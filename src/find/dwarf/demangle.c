@@ -18,9 +18,17 @@ enum {
 	LONGEST = 2048
 };
 
-#ifndef NW_STATIC
+#ifdef NW_STATIC
+/* scripts/static links it, where the compiler's own C++ library is there. */
+__attribute__((weak)) char *__cxa_demangle(const char *name, char *buffer, size_t *length,
+					   int *status);
+#endif
+
 static void open_library(struct nw_demangler *d)
 {
+#ifdef NW_STATIC
+	d->demangle = __cxa_demangle;
+#else
 	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
 
 	for (size_t i = 0; !d->demangle && i < NW_COUNT(libraries); i++) {
@@ -28,25 +36,17 @@ static void open_library(struct nw_demangler *d)
 		void *symbol = d->library ? dlsym(d->library, "__cxa_demangle") : NULL;
 		memcpy(&d->demangle, &symbol, sizeof(symbol));
 	}
+#endif
 }
 
 void nw_demangler_close(struct nw_demangler *d)
 {
+#ifndef NW_STATIC
 	if (d->library)
 		dlclose(d->library);
-	*d = (struct nw_demangler){0};
-}
-#else
-static void open_library(struct nw_demangler *d)
-{
-	(void)d;
-}
-
-void nw_demangler_close(struct nw_demangler *d)
-{
-	*d = (struct nw_demangler){0};
-}
 #endif
+	*d = (struct nw_demangler){0};
+}
 
 /* Rust's older mangling has codes for characters that C++ does not allow in names (rustc's legacy.rs). */
 static const struct {
