@@ -244,6 +244,8 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 int nw_find_program(const char *name, char **out) nw_must_check;
 /* Finds the file of a bare name: in $PATH, then among the libraries. The caller frees it. */
 int nw_locate(const char *name, char **out, struct nw_error *err);
+/* Fails, since a spec names no file and no process is given, and says what to write instead. */
+int nw_no_file_named(const char *spec, struct nw_error *err);
 /* Finds the libraries that the dynamic linker would load for an executable (for a script, its interpreter). The
  * executable comes first. */
 int nw_locate_needed(const char *path, bool force, nw_images *out,

@@ -134,8 +134,8 @@ NW_COMMANDS(NW_DECLARE_COMMAND)
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
 
-/* Finds the command of that name, or the only command whose name begins so. */
-const struct nw_command *nw_find_command(const char *name, struct nw_error *err);
+/* Finds the command that words[0] names, or the only one whose name begins so. A hint uses the words behind it. */
+const struct nw_command *nw_find_command(char *const *words, struct nw_error *err);
 
 /* Appends the help text of an option of a command. */
 void nw_option_help(const struct nw_command *command, const struct nw_option *option,

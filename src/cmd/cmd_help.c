@@ -11,7 +11,8 @@ static int run(const struct nw_args *args)
 		nw_print_overview(stdout);
 		return NW_EXIT_OK;
 	}
-	command = nw_find_command(args->words.item[0], &err);
+	command = nw_find_command((char *[]){(char *)(uintptr_t)args->words.item[0], NULL},
+				  &err);
 	if (!command || nw_print_help(command, stdout, &err) < 0)
 		return nw_failure(NULL, &err);
 	return NW_EXIT_OK;

@@ -2,19 +2,12 @@
 /* record: writes the raw pages in trace-cmd's format, for `report` and other tools. */
 #include <inttypes.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "request.h"
 
 static void armed(void *arg, const struct nw_run_result *so_far)
 {
-	const struct nw_args *args = arg;
-
-	if (!args->quiet && isatty(STDERR_FILENO) == 1)
-		nw_note("recording %zu probes (%zu sites), Ctrl-C ends",
-			so_far->selection.probes.count -
-				nw_selection_hidden(&so_far->selection),
-			nw_result_sites(so_far));
+	nw_note_armed(arg, so_far);
 }
 
 static int record(const struct nw_args *args, const char *path,
@@ -37,8 +30,9 @@ static int record(const struct nw_args *args, const char *path,
 	char lost[48];
 	nw_lost_text(result->lost, result->lost_is_least, lost);
 	if (!args->quiet)
-		nw_note("%s: %" PRIu64 " hits, %" PRIu64 " KiB, %s", path, result->hits,
-			bytes / 1024, lost);
+		nw_note(nw_plural(result->hits, "%s: %" PRIu64 " hit, %" PRIu64 " KiB, %s",
+				  "%s: %" PRIu64 " hits, %" PRIu64 " KiB, %s"),
+			path, result->hits, bytes / 1024, lost);
 	nw_warn_dropped(args, result);
 	nw_warn_stacks(args, result);
 	return 0;
@@ -85,12 +79,8 @@ static void watching(void *arg, const struct nw_run_result *so_far)
 {
 	const struct nw_args *args = arg;
 
-	if (!args->quiet && isatty(STDERR_FILENO) == 1)
-		nw_note("keeping the last %.1f s of %zu probes (%zu sites), Ctrl-C ends",
-			(double)args->keep_ns / 1e9,
-			so_far->selection.probes.count -
-				nw_selection_hidden(&so_far->selection),
-			nw_result_sites(so_far));
+	if (nw_note_armed(args, so_far))
+		nw_note("keeping the last %.1f s", (double)args->keep_ns / 1e9);
 }
 
 static void print_end(const struct nw_args *args, const struct nw_flight *flight,

@@ -43,7 +43,9 @@ static void print_status(void *arg, const struct nw_run_result *so_far)
 	nw_duration_text(ns, elapsed);
 	nw_rate_text(ns ? (double)so_far->hits * 1e9 / (double)ns : 0, rate);
 	int len = snprintf(
-		line, sizeof(line), "\r\033[K%" PRIu64 " hits, %s, %" PRIu64 " lost, %s",
+		line, sizeof(line),
+		nw_plural(so_far->hits, "\r\033[K%" PRIu64 " hit, %s, %" PRIu64 " lost, %s",
+			  "\r\033[K%" PRIu64 " hits, %s, %" PRIu64 " lost, %s"),
 		so_far->hits, rate, nw_summary_lost(s->reports.measure.summary), elapsed);
 	if (!nw_print(line, (size_t)len))
 		s->status_line = false;
@@ -63,12 +65,8 @@ static int start(void *arg, struct nw_reports *reports, struct nw_error *err)
 static void armed(void *arg, const struct nw_run_result *so_far)
 {
 	struct stat_run *s = arg;
-	size_t hidden = nw_selection_hidden(&so_far->selection);
 
-	s->status_line = !s->args->quiet && isatty(STDERR_FILENO) == 1;
-	if (s->status_line)
-		nw_note("attached %zu probes (%zu sites), Ctrl-C ends and reports",
-			so_far->selection.probes.count - hidden, nw_result_sites(so_far));
+	s->status_line = nw_note_armed(s->args, so_far);
 }
 
 static void style(void *arg, struct nw_report *report)

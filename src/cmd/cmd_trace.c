@@ -28,11 +28,7 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 {
 	const struct tracer *t = arg;
 
-	if (!t->args->quiet && isatty(STDERR_FILENO) == 1)
-		nw_note("attached %zu probes (%zu sites), Ctrl-C ends",
-			so_far->selection.probes.count -
-				nw_selection_hidden(&so_far->selection),
-			nw_result_sites(so_far));
+	nw_note_armed(t->args, so_far);
 }
 
 static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)

@@ -218,7 +218,7 @@ int nw_complete(int argc, char **argv)
 
 	if (argc < 2)
 		offer_commands(&c);
-	else if ((c.command = nw_find_command(argv[0], &err)))
+	else if ((c.command = nw_find_command(argv, &err)))
 		complete(&c, argc - 1, argv);
 	const char *last = "";
 	if (c.all.found.count)

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -87,28 +88,36 @@ bool nw_use_color(const struct nw_args *args, FILE *stream)
 
 /* ---- commands ----------------------------------------------------------------------- */
 
-static void no_such_command(const char *name, struct nw_error *err)
+/* words: those behind the name, up to a NULL. */
+static void no_such_command(const char *name, char *const *words, struct nw_error *err)
 {
 	struct nw_buf near = {0};
+	const char *command = "COMMAND";
 
 	for (size_t i = 0; i < nw_command_count; i++)
-		if (nw_may_mean(name, nw_commands[i]->name))
+		if (nw_may_mean(name, nw_commands[i]->name) ||
+		    strcasecmp(name, nw_commands[i]->name) == 0)
 			nw_buf_printf(&near, "%s%s", near.len ? ", " : "",
 				      nw_commands[i]->name);
+	for (; *name == '-' && *words && strcmp(command, "COMMAND") == 0; words++)
+		for (size_t i = 0; i < nw_command_count; i++)
+			if (strcmp(*words, nw_commands[i]->name) == 0)
+				command = nw_commands[i]->name;
 	nw_fail_usage(err, "there is no command '%s'", name);
 	if (near.len)
 		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
 	else if (*name == '-')
-		nw_error_hint(err, "options follow the command: nopwatch stat %s ...",
-			      name);
+		nw_error_hint(err, "options follow the command: nopwatch %s %s ...",
+			      command, name);
 	else
 		nw_error_hint(err, "`nopwatch help` lists the commands");
 	nw_buf_free(&near);
 }
 
-const struct nw_command *nw_find_command(const char *name, struct nw_error *err)
+const struct nw_command *nw_find_command(char *const *words, struct nw_error *err)
 {
 	const struct nw_command *found = NULL;
+	const char *name = words[0];
 	struct nw_buf known = {0};
 	unsigned int matches = 0;
 
@@ -130,7 +139,7 @@ const struct nw_command *nw_find_command(const char *name, struct nw_error *err)
 		nw_fail_usage(err, "ambiguous command '%s': could be %s", name,
 			      nw_buf_str(&known));
 	else
-		no_such_command(name, err);
+		no_such_command(name, words + 1, err);
 	nw_buf_free(&known);
 	return NULL;
 }
@@ -246,12 +255,12 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "__complete") == 0)
 		return written(nw_complete(argc - 2, argv + 2));
-	const struct nw_command *command = nw_find_command(argv[1], &err);
+	const struct nw_command *command = nw_find_command(argv + 1, &err);
 	if (!command)
 		return nw_failure(NULL, &err);
 	struct nw_args args;
 	if (nw_parse_args(command, argc - 1, argv + 1, &args, &err) < 0)
-		return nw_failure(command, &err);
+		return nw_failure(NULL, &err);
 	check_ending(command, &args);
 	if (!args.until_signal) /* without this option SIGUSR2 ends the process as usual */
 		hold_requests(SIG_UNBLOCK, false);

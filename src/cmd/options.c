@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The table of options. getopt_long(), the help texts, the completion and the check of the man page all use it. */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -92,6 +93,10 @@ static int take_size(const struct nw_option *option, struct nw_args *args,
 	return take_in_range(option, args, nw_parse_size, value, err);
 }
 
+/* Characters of words that a shell takes as they are. */
+static const char plain[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%^";
+
 static int take_pids(const struct nw_option *option, struct nw_args *args,
 		     const char *value, struct nw_error *err)
 {
@@ -100,8 +105,15 @@ static int take_pids(const struct nw_option *option, struct nw_args *args,
 	uint64_t number;
 
 	while (copy && (one = strsep(&rest, ","))) {
-		if (nw_parse_u64(one, &number) < 0 || number == 0 || number > 4194304)
-			return bad_value(option, one, err);
+		if (nw_parse_u64(one, &number) < 0 || number == 0 || number > 4194304) {
+			bad_value(option, one, err);
+			if (isalpha((unsigned char)*one) && !one[strspn(one, plain)])
+				nw_error_hint(
+					err,
+					"the processes of a program: -p \"$(pgrep -d, -x %s)\"",
+					one);
+			return -EINVAL;
+		}
 		pid_t *slot = nw_vec_add(&args->pids);
 		if (!slot)
 			return nw_no_memory(err);
@@ -398,7 +410,7 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 				     args->format->name);
 	if (args->format->only_stacks && !args->stacks.count && !args->from &&
 	    command != &nw_cmd_report) {
-		nw_fail_usage(err, "-f %s shows stacks only: --stack asks for them",
+		nw_fail_usage(err, "-f %s shows only stacks, and requires --stack",
 			      args->format->name);
 		nw_error_hint(err, "add --stack");
 		return -EINVAL;
@@ -436,20 +448,22 @@ static const struct {
 } habits[] = {
 	{'c', "put the command at the end: -- CMD"},
 	{'e', "name probes without an option: nopwatch stat SPEC..."},
-	{'g', "use --stack to see who called"},
+	{'g', "`nopwatch stat --stack` shows who called"},
 	{'l', "`nopwatch list FILE` lists the probes of a file"},
 	{'F',
 	 "nopwatch does not sample, it counts every hit; use --max-rate to limit them"},
-	{'I', "use -i TIME to report every so often"},
-	{'k', "nopwatch uses the kernel's monotonic clock; use -T to see the time of day"},
+	{'I', "`nopwatch stat -i TIME` reports every so often"},
+	{'k',
+	 "nopwatch uses the kernel's monotonic clock; `nopwatch trace -T` shows the time of day"},
 };
 
-/* Suggests options that the user may have meant by an unknown one. Without a suggestion, the usage line follows. */
+/* Suggests options that the user may have meant by an unknown one, or says where they are listed. */
 static void hint_option(const struct nw_command *command, const char *word,
 			struct nw_error *err)
 {
 	struct nw_buf near = {0};
 
+	nw_error_hint(err, "`nopwatch help %s` lists its options", command->name);
 	for (size_t i = 0; word[1] != '-' && i < NW_COUNT(habits); i++)
 		if (habits[i].letter == word[1])
 			nw_error_hint(err, "%s", habits[i].hint);
@@ -492,13 +506,27 @@ static int no_such_option(const struct nw_command *command, const char *word,
 	return -EINVAL;
 }
 
+/* Reports the option in optopt, which came last and has no value. */
+static int needs_value(struct nw_error *err)
+{
+	size_t i = optopt >= LONG_ONLY ? (size_t)(optopt - LONG_ONLY) : 0;
+
+	while (optopt < LONG_ONLY && options[i].letter != optopt)
+		i++;
+	if (options[i].letter)
+		return nw_fail_usage(err, "option '-%c' needs a value: -%c %s",
+				     options[i].letter, options[i].letter, options[i].arg);
+	return nw_fail_usage(err, "option '--%s' needs a value: --%s %s", options[i].name,
+			     options[i].name, options[i].arg);
+}
+
 static int unknown_option(const struct nw_command *command, int value, char **argv,
 			  struct nw_error *err)
 {
 	const char *word = argv[optind - 1];
 
 	if (value == ':')
-		return nw_fail_usage(err, "option '%s' needs a value", word);
+		return needs_value(err);
 	if (optopt && optopt < LONG_ONLY && strncmp(word, "--", 2) != 0)
 		return no_such_option(command, (char[]){'-', (char)optopt, '\0'}, err);
 	if (optopt >= LONG_ONLY)
@@ -511,6 +539,9 @@ static int unknown_option(const struct nw_command *command, int value, char **ar
 static int check_options(const struct nw_command *command, struct nw_args *args,
 			 struct nw_error *err)
 {
+	if (args->words.count && (command == &nw_cmd_clean || command == &nw_cmd_features))
+		return nw_fail_usage(err, "'%s' takes no word such as '%s'", command->name,
+				     args->words.item[0]);
 	if (args->cmd && !*args->cmd)
 		return nw_fail_usage(err, "there is no command behind --");
 	/* A word behind --stack is report's recording. */
@@ -539,6 +570,16 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 	nw_fail_usage(err, "-o -: a recording has to be a file");
 	nw_error_hint(err, "'nopwatch trace -j' writes events to standard output");
 	return -EINVAL;
+}
+
+/* Suggests "--pid" for "-pid", which getopt_long() takes for -p and its value. */
+static void hint_long_option(const struct nw_command *command, const char *word,
+			     struct nw_error *err)
+{
+	for (size_t i = 0; *word == '-' && i < NW_COUNT(options); i++)
+		if (strcmp(word + 1, options[i].name) == 0 &&
+		    nw_takes_option(command, &options[i]))
+			nw_error_hint(err, "did you mean -%s?", word);
 }
 
 int nw_parse_args(const struct nw_command *command, int argc, char **argv,
@@ -576,6 +617,8 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 			ret = take_option(value, &args, err);
 	}
 	args.view.top = (size_t)args.top;
+	if (ret < 0)
+		hint_long_option(command, argv[optind - 1], err);
 	if (ret == 0)
 		ret = check_format(command, &args, err);
 	if (ret == 0)
@@ -589,9 +632,6 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 
 void nw_command_line(const struct nw_args *args, struct nw_buf *out)
 {
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%^";
-
 	nw_buf_printf(out, "nopwatch %s", args->command);
 	for (char *const *word = args->argv + 1; *word; word++) {
 		nw_buf_addc(out, ' ');

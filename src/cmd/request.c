@@ -179,6 +179,21 @@ int nw_result_status(const struct nw_args *args, const struct nw_run_result *res
 							       : NW_EXIT_OK;
 }
 
+bool nw_note_armed(const struct nw_args *args, const struct nw_run_result *so_far)
+{
+	size_t sites = nw_result_sites(so_far);
+	size_t probes = so_far->selection.probes.count -
+			nw_selection_hidden(&so_far->selection);
+
+	if (args->quiet || isatty(STDERR_FILENO) != 1)
+		return false;
+	nw_note(probes > 1   ? "attached %zu probes (%zu sites), Ctrl-C ends"
+		: sites == 1 ? "attached %zu probe (%zu site), Ctrl-C ends"
+			     : "attached %zu probe (%zu sites), Ctrl-C ends",
+		probes, sites);
+	return true;
+}
+
 void nw_warn_dropped(const struct nw_args *args, const struct nw_run_result *result)
 {
 	if (result->dropped && !args->quiet)

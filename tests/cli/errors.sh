@@ -23,7 +23,7 @@ says 2 "there is no command 'frobnicate'" frobnicate
 says 2 "ambiguous command 're': could be record, report, remove" re
 says 2 "unknown option '-Z'" stat -Z
 says 2 "unknown option '--frobnicate'" stat --frobnicate
-says 2 "option '-d' needs a value" stat -d
+says 2 "option '-d' needs a value: -d TIME" stat -d
 says 2 "option '--quiet' takes no value" stat --quiet=yes x:y
 says 2 "'list' has no option '-d'" list -d 1 "$SERVER"
 says 2 "-d 'x': not a duration such as 10, 500ms or 2m" stat a:b -d x

@@ -130,7 +130,7 @@ sees "smaller: one sentence" '^too small: 15x4'
 tm resize-window -x 80 -y 24
 sees "and back" '^nopwatch top'
 press q
-sees "q: quit" '^[0-9]+ hits in .*, 0 events lost'
+sees "q: quit" '^[0-9]+ hits? in .*, 0 events lost'
 sees "and the shell is there" "$PROMPT"
 enter 'stty -a; echo end'
 sees "the terminal is as it was" ' icanon iexten echo '
@@ -160,7 +160,7 @@ is "and nothing else" "$(picture | LC_ALL=C grep -c '[^ -~]')" 0
 press q
 waits "for its end" "$PROMPT"
 enter "clear; TERM=dumb $NOPWATCH top --from sample.dat | tail -n 1"
-sees "TERM=dumb: a report" '^[0-9]+ hits in '
+sees "TERM=dumb: a report" '^[0-9]+ hits? in '
 
 # ---- groups, and forms of the report at the end ----
 terminal 120 40
@@ -177,7 +177,7 @@ sees "a recording through a pipe" '^nopwatch top .*END'
 press h
 sees "keys work" 'latency, '
 press q
-sees "and it ends" '^[0-9]+ hits in '
+sees "and it ends" '^[0-9]+ hits? in '
 
 # ---- one event, and two in ten hours ----
 echo '  app-77 [000] ..... 100.000100: work: (0x5500) number=1' >one.txt
@@ -187,7 +187,7 @@ echo '  app-77 [000] ..... 100.000100: work: (0x5500) number=1' >one.txt
 } >two.txt
 enter "clear; $NOPWATCH top --from one.txt"
 sees "one event is a row" '^work +1 +0/s +- +- +- '
-sees "and a hit" ' 1 hits'
+sees "and a hit" ' 1 hit,'
 press q
 waits "for its end" "$PROMPT"
 enter "clear; $NOPWATCH top --from two.txt"
@@ -246,7 +246,7 @@ sees "fg: it is there again" '^nopwatch top .*END'
 press h
 sees "and has its keys" 'latency, '
 press q
-sees "to its end" '^[0-9]+ hits in '
+sees "to its end" '^[0-9]+ hits? in '
 
 # ---- terminals of other kinds: what is sent is what a VT100 knew ----
 terminal 80 24

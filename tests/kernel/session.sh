@@ -32,11 +32,11 @@ is "the semaphore is closed again" "$(semaphore)" 0
 armed_and_hit 2000
 all_read $run
 kill -USR1 $run
-wait_for grep -q ' hits in ' text
+wait_for grep -qE ' hits? in ' text
 has "SIGUSR1 prints what there is" "$(cat text)" '^myserver:parse__start +[1-9]'
 kill $run
 wait $run
-is "and goes on until it is ended" "$(grep -c ' hits in ' text)" 2
+is "and goes on until it is ended" "$(grep -cE ' hits? in ' text)" 2
 
 "$NOPWATCH" stat 'myserver:*' -p $server -j -o so_far.json & run=$!
 armed_and_hit 2000

@@ -358,7 +358,7 @@ fails() { # NAME STATUS PATTERN WORD...
 }
 fails "a probe that is not there" 2 "--stack 'nobody': none of the probes is called so" \
   trace --stack=nobody "uprobe:$PWD/plain:leaf" -- ./plain 1 1
-fails "folded lines of nothing" 2 "-f folded shows stacks only: --stack asks for them" stat "uprobe:$PWD/plain:leaf" -f folded
+fails "folded lines of nothing" 2 "-f folded shows only stacks, and requires --stack" stat "uprobe:$PWD/plain:leaf" -f folded
 fails "a table that has no place for them" 2 "--stack: -f csv has no place for stacks" stat --stack "uprobe:$PWD/plain:leaf" -f csv
 fails "too much of a stack" 2 "--stack-size .17K.: not a number of bytes such as 512 or 8K \(64 to 16K\)" \
   stat --stack --stack-size 17K "uprobe:$PWD/plain:leaf"

@@ -16,7 +16,7 @@ modes() { tm display-message -p '#{cursor_flag} #{alternate_on}'; }
 "$NOPWATCH" top "usdt:$SERVER:myserver:*" -n 2 >lines 2>err
 is "into a pipe it ends as stat does" $? 0
 is "a table every half second, and the total" "$(grep -c '^PROBE ' lines)" 3
-has "the last is of both" "$(tail -n 1 lines)" '^[0-9]+ hits in [1-9][0-9]*\.[0-9]*s, 0 events lost'
+has "the last is of both" "$(tail -n 1 lines)" '^[0-9]+ hits? in [1-9][0-9]*\.[0-9]*s, 0 events lost'
 hasnt "and nothing for a terminal in it" "$(cat lines)" "$(printf '\033')"
 
 # ---- a live run ----
@@ -95,7 +95,7 @@ press Enter
 sees "w: as a page, too" '^written: nopwatch\.html'
 ok "which is one" grep -q '<html' nopwatch.html
 press q
-sees "q: stat's report" '^[0-9]+ hits in .* events? lost'
+sees "q: stat's report" '^[0-9]+ hits? in .* events? lost'
 enter "clear; stty -a >after; echo gone"
 sees "and the shell" '^gone'
 ok "the terminal is as it was" cmp before after

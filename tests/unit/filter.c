@@ -351,7 +351,7 @@ START_TEST(mistakes)
 		{"400 <= status", "a name is missing at column 1"},
 		{"status", "a comparison is missing at column 7"},
 		{"status && id == 1", "a comparison is missing at column 8"},
-		{"status = 4", "'=' compares nothing, '==' does at column 8"},
+		{"status = 4", "use '==' instead of '=' at column 8"},
 		{"status ==", "a value is missing at column 10"},
 		{"status == )", "a value is missing at column 11"},
 		{"status == 1 &&", "a name is missing at column 15"},

@@ -317,6 +317,9 @@ START_TEST(a_bad_spec_is_told_why)
 		"an argument's name is a C identifier of up to 31 characters";
 	static const char twice[] = "two of its arguments have the same name";
 	static const char type[] = "an argument has an unknown type";
+	static const char tracepoint[] =
+		"a tracepoint is tracepoint:SYSTEM:EVENT, such as tracepoint:sched:sched_switch";
+	static const char path[] = "the path is missing";
 	static const char whole[] = "only a whole function has a return";
 	static const char offset[] = "the offset is not a number";
 	static const char plus[] = "what follows the '+' is not a number";
@@ -339,9 +342,9 @@ START_TEST(a_bad_spec_is_told_why)
 		{"uprobe:", "it names no probe"},
 		{"uprobe:(a)", "it names no probe"},
 		{"(a)", "it names no probe"},
-		{"uprobe:main", "the path is missing"},
-		{"uprobe::main", "the path is missing"},
-		{"func:main", "the path is missing"},
+		{"uprobe:main", path},
+		{"uprobe::main", path},
+		{"func:main", path},
 		{"uprobe:/bin/bash", symbol},
 		{"p:n(a:u8", open},
 		{"uprobe:/bin/x:main(a", open},
@@ -366,9 +369,9 @@ START_TEST(a_bad_spec_is_told_why)
 		{"uretprobe:/bin/x:0", whole},
 		{"func:/bin/x:main+4", whole},
 		{"func:/bin/x:0x0", whole},
-		{"tracepoint:sched", "a tracepoint is tracepoint:SYSTEM:EVENT"},
-		{"tracepoint:sched:", "a tracepoint is tracepoint:SYSTEM:EVENT"},
-		{"tracepoint::sched", "a tracepoint is tracepoint:SYSTEM:EVENT"},
+		{"tracepoint:sched", tracepoint},
+		{"tracepoint:sched:", tracepoint},
+		{"tracepoint::sched", tracepoint},
 		{"p:n(1a)", name},
 		{"p:n(a b)", name},
 		{"p:n(a-b)", name},
@@ -393,7 +396,17 @@ START_TEST(a_bad_spec_is_told_why)
 		ck_assert_msg(nw_spec_parse(cases[i].text, &spec, &err) == -EINVAL, "'%s'",
 			      cases[i].text);
 		ck_assert_str_eq(err.what, what);
-		ck_assert_str_eq(err.hint, cases[i].why == type ? type_hint : spec_hint);
+		/* tests/data/hints.tsv has the hints that repeat what was typed */
+		if (cases[i].why == kernel)
+			ck_assert_str_eq(
+				err.hint,
+				"events of the kernel are tracepoint:SYSTEM:EVENT");
+		else if (cases[i].why == path)
+			ck_assert_ptr_nonnull(strstr(
+				err.hint, ":FILE:main, as in func:libc.so.6:malloc"));
+		else
+			ck_assert_str_eq(err.hint,
+					 cases[i].why == type ? type_hint : spec_hint);
 		ck_assert(err.usage);
 		ck_assert_int_eq(err.code, EINVAL);
 		ck_assert_int_eq(spec.kind, 77); /* written only on success */

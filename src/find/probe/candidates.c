@@ -174,6 +174,40 @@ static int add_named(const struct nw_spec *spec, const struct nw_scope *scope,
 	return ret < 0 ? ret : add_file(selection, path, scope->force, out, err);
 }
 
+/* Does the text begin as perf and trace-cmd write an event of the kernel? */
+static bool names_kernel_event(const char *text)
+{
+	static const char *const systems[] = {
+		"sched:", "syscalls:", "raw_syscalls:", "block:",     "irq:",
+		"net:",	  "kmem:",     "signal:",	"exceptions:"};
+
+	for (size_t i = 0; i < NW_COUNT(systems); i++)
+		if (strncmp(text, systems[i], strlen(systems[i])) == 0)
+			return true;
+	return false;
+}
+
+int nw_no_file_named(const char *spec, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *program = NULL;
+
+	nw_fail_usage(err, "'%s' does not say in which file the probe is", spec);
+	if (names_kernel_event(spec))
+		nw_error_hint(err, "an event of the kernel is tracepoint:%s", spec);
+	else if (strchr(spec, ':'))
+		nw_error_hint(
+			err,
+			"add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");
+	else if (nw_locate(spec, &program, NULL) == 0)
+		nw_error_hint(err, "put a command at the end: -- %s", spec);
+	else
+		nw_error_hint(
+			err,
+			"to time a function, write func:FILE:%s (func:libc.so.6:malloc); a probe needs -p PID, -x FILE or -- CMD",
+			spec);
+	return -EINVAL;
+}
+
 static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 		     struct nw_selection *selection, nw_images *out, struct nw_error *err)
 {
@@ -196,21 +230,7 @@ static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 	}
 	if (spec->kind == NW_SPEC_USDT && spec->any_path)
 		return add_running(scope, selection, out, err);
-	nw_fail_usage(err, "'%s' does not say in which file the probe is", spec->text);
-	nw_cleanup(nw_free_ptr) char *program = NULL;
-	struct nw_error none;
-	if (strchr(spec->text, ':'))
-		nw_error_hint(
-			err,
-			"add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");
-	else if (nw_locate(spec->text, &program, &none) == 0)
-		nw_error_hint(err, "put a command at the end: -- %s", spec->text);
-	else
-		nw_error_hint(
-			err,
-			"to time a function, write func:FILE:%s (func:libc.so.6:malloc); a probe needs -p PID, -x FILE or -- CMD",
-			spec->text);
-	return -EINVAL;
+	return nw_no_file_named(spec->text, err);
 }
 
 int nw_candidates_find(const struct nw_spec *spec, const struct nw_scope *scope,

@@ -76,10 +76,14 @@ int nw_search_add(struct nw_search *search, const char *const *words, size_t cou
 
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		ret = add_word(search, words[i], err);
-	if (ret == 0 && !search->places.count && !search->pid_count)
-		ret = nw_fail_usage(
-			err, "nothing to look into: give files, directories or -p PID");
-	return ret;
+	if (ret < 0 || search->places.count || search->pid_count)
+		return ret;
+	nw_fail_usage(err, "nothing to look into: give files, directories or -p PID");
+	if (count == 1 && !strchr(words[0], ':'))
+		nw_error_hint(err,
+			      "'%s' is no file here; functions: nopwatch list func:FILE:%s",
+			      words[0], words[0]);
+	return -EINVAL;
 }
 
 void nw_search_free(struct nw_search *search)

@@ -95,8 +95,13 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 			"name the file: usdt:FILE:PROVIDER:NAME, or -x FILE; a process of -p that has just begun may not have loaded it yet");
 		return -ENOENT;
 	}
-	if (candidates->count == 1 && !notes)
-		return nw_image_explain(candidates->item[0], err);
+	if (candidates->count == 1 && !notes) {
+		nw_image_explain(candidates->item[0], err);
+		if (!strchr(spec->text, ':') && candidates->item[0]->notes == NW_NOTES_NONE)
+			nw_error_hint(err, "to time a function of it, write func:%s:%s",
+				      candidates->item[0]->path, spec->text);
+		return -ENOENT;
+	}
 	nw_vec_each (candidates, image) {
 		const struct nw_skipped *skipped = left_out(spec, *image);
 		if (skipped)
@@ -111,7 +116,12 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 	else
 		nw_fail(err, ENOENT, "no probe '%s' in any of the %zu files searched",
 			spec->text, candidates->count);
-	nw_near_hint(&near, "`nopwatch list` shows what there is", err);
+	nw_near_hint(
+		&near,
+		strchr(spec->text, ':')
+			? "`nopwatch list` shows what there is"
+			: "`nopwatch list` shows what there is; to time a function, write func:FILE:FUNCTION",
+		err);
 	return -ENOENT;
 }
 

@@ -314,10 +314,14 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 	spec->provider = strdup(spec->kind == NW_SPEC_URETPROBE ? "uretprobe" : "uprobe");
 	if (!spec->name || !spec->path || !spec->provider)
 		return nw_no_memory(err);
-	if (!*spec->path)
-		return bad_spec(err, whole,
-				strchr(spec->name, '/') ? "the symbol is missing"
-							: "the path is missing");
+	if (!*spec->path && strchr(spec->name, '/'))
+		return bad_spec(err, whole, "the symbol is missing");
+	if (!*spec->path) {
+		bad_spec(err, whole, "the path is missing");
+		nw_error_hint(err, "write %.*sFILE:%s, as in func:libc.so.6:malloc",
+			      (int)strcspn(whole, ":") + 1, whole, spec->name);
+		return -EINVAL;
+	}
 	int ret = parse_symbol(whole, spec, err);
 	if (ret == 0 && spec->kind != NW_SPEC_UPROBE && (spec->offset || !*spec->name))
 		return bad_spec(err, whole, "only a whole function has a return");
@@ -333,7 +337,9 @@ static int parse_tracepoint(const char *text, size_t len, struct nw_spec *spec,
 	if (!spec->name || !spec->provider || !spec->path)
 		return nw_no_memory(err);
 	if (!*spec->name || !*spec->provider)
-		return bad_spec(err, spec->text, "a tracepoint is tracepoint:SYSTEM:EVENT");
+		return bad_spec(
+			err, spec->text,
+			"a tracepoint is tracepoint:SYSTEM:EVENT, such as tracepoint:sched:sched_switch");
 	return 0;
 }
 
@@ -475,10 +481,14 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 	size_t kind, prefix = find_kind(text, &kind);
 
 	for (size_t i = 0; i < NW_COUNT(foreign); i++)
-		if (strncmp(text, foreign[i], strlen(foreign[i])) == 0)
-			return bad_spec(
+		if (strncmp(text, foreign[i], strlen(foreign[i])) == 0) {
+			bad_spec(
 				err, spec->text,
 				"nopwatch does not probe the kernel's functions, only those of programs, and the kernel's own events");
+			nw_error_hint(err,
+				      "events of the kernel are tracepoint:SYSTEM:EVENT");
+			return -EINVAL;
+		}
 	spec->kind = kinds[kind].kind;
 	int ret = misspelled(spec->text, err);
 	if (ret == 0)

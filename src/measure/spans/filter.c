@@ -162,9 +162,9 @@ static int read_compare(struct reader *r, struct test *test)
 		return 0;
 	}
 	return complain(r, r->at,
-			strncmp(r->at, "=>", 2) == 0   ? "'=>' compares nothing, '>=' does"
-			: strncmp(r->at, "=<", 2) == 0 ? "'=<' compares nothing, '<=' does"
-			: *r->at == '='		       ? "'=' compares nothing, '==' does"
+			strncmp(r->at, "=>", 2) == 0   ? "use '>=' instead of '=>'"
+			: strncmp(r->at, "=<", 2) == 0 ? "use '<=' instead of '=<'"
+			: *r->at == '='		       ? "use '==' instead of '='"
 						       : "a comparison is missing");
 }
 
@@ -193,7 +193,7 @@ static int read_value(struct reader *r, struct test *test)
 		return complain(
 			r, at,
 			isdigit((unsigned char)*at)
-				? "a number is wanted, without a unit: arguments have none (--slower 10ms is for lengths of spans)"
+				? "units belong to durations (--slower 10ms), an argument is compared with a plain number"
 				: "a number is wanted");
 	return 0;
 }

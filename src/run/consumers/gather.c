@@ -448,8 +448,7 @@ int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *
 			err, "'%s': a kernel tracepoint needs no place in a program", spec);
 	else if (!*g->spec.path && !request->file && !request->pid_count &&
 		 !(tool && tool->pid))
-		ret = nw_fail_usage(err, "'%s' does not say in which file the probe is",
-				    spec);
+		ret = nw_no_file_named(spec, err);
 	if (ret == 0)
 		ret = gather_all(g, tool, err);
 	if (ret < 0)

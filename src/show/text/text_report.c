@@ -599,23 +599,23 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 		for (size_t i = 0; i < report->selection->probes.count; i++)
 			hits += nw_group_probe(nw_report_rows(report, g), i)->hits;
 	nw_duration_text(report->elapsed_ns, elapsed);
-	nw_buf_printf(out, "\n%" PRIu64 " hits in %s, ", hits, elapsed);
+	nw_buf_printf(
+		out,
+		nw_plural(hits, "\n%" PRIu64 " hit in %s, ", "\n%" PRIu64 " hits in %s, "),
+		hits, elapsed);
 	if (report->has_filter)
 		nw_buf_printf(out, "%" PRIu64 " filtered out, ", report->filtered);
 	nw_lost_text(report->lost, report->lost_is_least, lost);
-	nw_buf_adds(out, lost);
-	if (report->lost && report->interval)
+	nw_buf_printf(out, "%s%s", lost, report->lost ? ": " : "");
+	if (report->lost || discarded)
 		nw_buf_printf(out,
-			      ": %" PRIu64 " spans discarded, counts with a + are too low",
-			      discarded);
+			      nw_plural(discarded, "%s%" PRIu64 " span discarded",
+					"%s%" PRIu64 " spans discarded"),
+			      report->lost ? "" : "; ", discarded);
+	if (report->lost && report->interval)
+		nw_buf_adds(out, ", counts with a + are too low");
 	else if (report->lost)
-		nw_buf_printf(
-			out,
-			": %" PRIu64
-			" spans discarded, counts with a + are too low (a larger -b helps)",
-			discarded);
-	else if (discarded)
-		nw_buf_printf(out, "; %" PRIu64 " spans discarded", discarded);
+		nw_buf_adds(out, ", counts with a + are too low (a larger -b helps)");
 	if (report->dropped)
 		nw_buf_printf(out, "; %" PRIu64 " %s", report->dropped,
 			      nw_dropped_text(report->restricted));

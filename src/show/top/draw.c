@@ -169,7 +169,8 @@ static void title(const struct nw_drawing *d)
 	if (top->over)
 		part(&line, NW_GLYPH_BOLD, "END");
 	nw_rate_text(elapsed ? (double)top->hits * 1e9 / (double)elapsed : 0, number);
-	snprintf(text, sizeof(text), "%ju hits, %s", (uintmax_t)top->hits, number);
+	snprintf(text, sizeof(text), nw_plural(top->hits, "%ju hit, %s", "%ju hits, %s"),
+		 (uintmax_t)top->hits, number);
 	part(&line, 0, text);
 	cost_part(&line);
 	nw_duration_text(top->end - nw_min64(top->start, top->end), number);
