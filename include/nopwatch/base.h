@@ -213,9 +213,9 @@ char *nw_text(const char *fmt, ...) nw_format(1, 2);
  * searched. Returns the number of the first element that does not, or count.
  */
 #ifdef __cppcheck__
-#define nw_vec_in_front(vec, it, in_front) ((vec)->count / 2)
+#define nw_vec_lower_bound(vec, it, in_front) ((vec)->count / 2)
 #else
-#define nw_vec_in_front(vec, it, in_front)                                            \
+#define nw_vec_lower_bound(vec, it, in_front)                                         \
 	__extension__({                                                               \
 		size_t nw_low = 0, nw_high = (vec)->count;                            \
 		while (nw_low < nw_high) {                                            \

@@ -68,10 +68,11 @@ struct nw_request {
 	enum nw_replaced_files replaced;
 	bool no_demangle; /* functions that match patterns keep the linker's names */
 	bool force;	  /* arm probes that are known to be dangerous */
-	/* SIGINT, SIGTERM and SIGHUP end the run, SIGUSR1 requests a report (nw_run_asked()); SIGPIPE is ignored. The
-	 * signals stay blocked afterwards, so that a late one does not kill a caller that still prints the result. */
+	/* SIGINT, SIGTERM and SIGHUP end the run, SIGUSR1 requests a report (nw_run_report_requested()); SIGPIPE is
+	 * ignored. The signals stay blocked afterwards, so that a late one does not kill a caller that still prints
+	 * the result. */
 	bool signals;
-	bool snapshots; /* SIGUSR2 requests a recording (nw_run_asked_snapshot()) */
+	bool snapshots; /* SIGUSR2 requests a recording (nw_run_snapshot_requested()) */
 	/* Descriptors whose readiness wakes the run: it calls the consumer's tick(), which reads them. */
 	const int *wake_fds;
 	size_t wake_fd_count;
@@ -121,7 +122,7 @@ struct nw_run_result {
 	nw_pids pids;
 	bool follow; /* their descendants count, too */
 	/* Untraced threads were recorded, too, so the reader drops their hits */
-	bool strangers;
+	bool untraced_recorded;
 	/* The scheduler's events are recorded for selected threads only, which may begin late for threads that were
 	 * found during the run (nw_session_names_threads()). unnamed_why: why not, if that was impossible; NULL: it
 	 * was not requested. */
@@ -154,8 +155,8 @@ struct nw_run_result {
 	/* NULL: not needed, or the kernel does not provide them. */
 	struct nw_kernel_symbols *symbols;
 	nw_strings state_texts; /* texts of the states */
-	bool meddled; /* another program has disabled or deleted events of the run */
-	bool unclean; /* something could not be removed from the kernel */
+	bool changed_externally; /* another program has disabled or deleted events of the run */
+	bool unclean;		 /* something could not be removed from the kernel */
 	struct nw_error left; /* what is left, and why */
 	int command_status;   /* from waitpid(), if the end of the command is the reason */
 };
@@ -179,11 +180,11 @@ struct nw_run;
 
 const struct nw_run_result *nw_run_so_far(const struct nw_run *run);
 /* Returns the watermark: everything up to this time has been handed out. */
-uint64_t nw_run_known(const struct nw_run *run);
+uint64_t nw_run_watermark(const struct nw_run *run);
 /* Returns the cost of the recorded hits so far for the programs, in nanoseconds of CPU; 0 if the run is not live. */
 uint64_t nw_run_cost(const struct nw_run *run);
 /* Is it a thread of the target processes? */
-bool nw_run_wants(const struct nw_run *run, int32_t tid);
+bool nw_run_is_traced_thread(const struct nw_run *run, int32_t tid);
 /* Returns what is known about a thread; NULL: threads are not looked up. */
 const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid);
 /* Makes a line of output from a hit; task: as in hit(). Its pointers are the run's, and valid until hit() returns. */
@@ -191,11 +192,11 @@ struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw
 				       const struct nw_task *task);
 /* Returns the wait channel of a kernel stack (NW_STACK_EVENT), valid as long as the result, and the address of that
  * function; NULL: it is unknown. */
-const char *nw_run_channel(const struct nw_run *run, const struct nw_value *callers,
-			   uint64_t *function);
+const char *nw_run_wait_channel(const struct nw_run *run, const struct nw_value *callers,
+				uint64_t *function);
 /* Has SIGUSR1 requested a report since the last call? */
-bool nw_run_asked(struct nw_run *run);
-bool nw_run_asked_snapshot(struct nw_run *run); /* the same for SIGUSR2 */
+bool nw_run_report_requested(struct nw_run *run);
+bool nw_run_snapshot_requested(struct nw_run *run); /* the same for SIGUSR2 */
 
 /* Is the cost of a hit needed? It is measured once per boot, which takes a tenth of a second. */
 enum nw_costs {
@@ -237,7 +238,7 @@ struct nw_needs {
 /* A hit that is not among the run's hits. */
 enum nw_other_hit {
 	NW_HIT_FILTERED, /* the filter has dropped it */
-	NW_HIT_STRANGER, /* of an untraced thread, in a restricted run */
+	NW_HIT_UNTRACED, /* of an untraced thread, in a restricted run */
 	/* of a hidden probe of the scheduler (needs.scheduler), of any thread */
 	NW_HIT_SCHEDULER,
 };
@@ -403,7 +404,7 @@ struct nw_measure {
 	bool every_arg;		    /* the values of all arguments are fetched */
 	struct nw_slow_watch *slow; /* NULL: slow spans are not requested */
 	/* Used for counting stacks if slow spans are not requested. */
-	struct nw_starts *starts;
+	struct nw_span_starts *starts;
 	/* The stacks at the starts of spans, and of probes that begin no span. */
 	struct nw_stack_counts stacks;
 	bool *begins;		    /* by probe: it begins a span */

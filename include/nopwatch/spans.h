@@ -111,15 +111,15 @@ enum {
 	NW_MOST_STARTS = 65536
 };
 
-struct nw_starts;
+struct nw_span_starts;
 
-int nw_starts_open(struct nw_starts **out); /* -ENOMEM */
-void nw_starts_free(struct nw_starts *starts);
+int nw_span_starts_open(struct nw_span_starts **out); /* -ENOMEM */
+void nw_span_starts_free(struct nw_span_starts *starts);
 /* Was there no memory for one of the starts? false if `starts` is NULL. */
-bool nw_starts_failed(const struct nw_starts *starts);
+bool nw_span_starts_failed(const struct nw_span_starts *starts);
 /* Must be called for each event. If the event ends the span, returns the hit with which the span began, with its
  * values, valid until the next call; NULL: it is unknown. */
-const struct nw_hit *nw_starts_follow(struct nw_starts *starts,
-				      const struct nw_span_event *event);
+const struct nw_hit *nw_span_starts_follow(struct nw_span_starts *starts,
+					   const struct nw_span_event *event);
 
 #endif

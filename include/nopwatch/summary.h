@@ -289,12 +289,12 @@ int nw_summary_filtered(struct nw_summary *summary, const struct nw_hit *hit, in
 /*
  * Restricts the summary to threads for which `wanted` returns true. If a span of kernel events is keyed by an
  * argument that holds a thread number, that thread decides, and not the one that runs: sched_switch is a hit of the
- * thread that leaves the CPU, and may end a span of the thread that gets it. nw_summary_stranger() takes such a hit
+ * thread that leaves the CPU, and may end a span of the thread that gets it. nw_summary_untraced_hit() takes such a hit
  * of a thread that is not wanted; the row of the probe does not count it.
  */
-void nw_summary_only(struct nw_summary *summary, bool (*wanted)(void *arg, int32_t tid),
-		     void *arg);
-int nw_summary_stranger(struct nw_summary *summary, const struct nw_hit *hit);
+void nw_summary_set_thread_filter(struct nw_summary *summary,
+				  bool (*wanted)(void *arg, int32_t tid), void *arg);
+int nw_summary_untraced_hit(struct nw_summary *summary, const struct nw_hit *hit);
 /* Takes a hit of the scheduler's events that no row counts and that only tells thread states. */
 void nw_summary_scheduled(struct nw_summary *summary, const struct nw_hit *hit);
 /* Takes a hit. pid: its process, for spans keyed by process. group: -1 if the group of the hit is unknown. */
@@ -325,7 +325,8 @@ void nw_summary_born(struct nw_summary *summary, int32_t tid);
  * Must be called in the order of hits, because it applies to the thread that has the number now. */
 void nw_summary_thread_named(struct nw_summary *summary, int32_t tid, uint64_t from);
 /* Copies from another summary of the same run for which threads the scheduler's events are recorded. */
-void nw_summary_same_names(struct nw_summary *summary, const struct nw_summary *other);
+void nw_summary_copy_thread_table(struct nw_summary *summary,
+				  const struct nw_summary *other);
 /* Tells that a probe was disabled at this time. Its open spans are discarded, and later hits of their probes neither
  * begin nor end spans. */
 void nw_summary_disabled(struct nw_summary *summary, uint32_t probe, uint64_t at);

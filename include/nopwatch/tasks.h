@@ -20,7 +20,7 @@ struct nw_tasks_options {
 	size_t pid_count;
 	bool follow; /* descendants of these processes are wanted, too */
 	/* Other threads are recorded as well: a thread that exits before it can be looked up is not wanted. */
-	bool strangers;
+	bool untraced_recorded;
 	/* Looks up the process and the name of a thread that is older than the stream; returns -errno if it is
 	 * unknown. NULL: threads cannot be looked up. */
 	int (*look_up)(void *arg, pid_t tid, pid_t *process, char comm[16]);

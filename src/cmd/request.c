@@ -171,7 +171,7 @@ int nw_result_status(const struct nw_args *args, const struct nw_run_result *res
 		return 128 + number;
 	}
 	bool incomplete = result->lost || result->lost_is_least || result->incomplete ||
-			  result->meddled ||
+			  result->changed_externally ||
 			  (result->stacks && nw_stacks_losses(result->stacks).stacks) ||
 			  nw_result_end(result).unread_count;
 

@@ -434,8 +434,8 @@ int nw_bins_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t 
 
 	b->has_starts |= event->moment == NW_SPAN_BEGINS;
 	if (nw_unlikely(b->has_starts))
-		began = nw_starts_follow(b->starts, event);
-	if (nw_starts_failed(b->starts))
+		began = nw_span_starts_follow(b->starts, event);
+	if (nw_span_starts_failed(b->starts))
 		return -ENOMEM;
 	if (event->moment != NW_SPAN_ENDS)
 		return 0;
@@ -540,7 +540,7 @@ int nw_bins_open(const struct nw_bins_options *options, struct nw_bins **out,
 	b->spans = calloc(options->span_count + 1, sizeof(struct nw_bin_series *));
 	b->least = calloc(options->span_count + 1, sizeof(*b->least));
 	if (!b->slot || !b->gaps || !b->spans || !b->least ||
-	    nw_starts_open(&b->starts) < 0) {
+	    nw_span_starts_open(&b->starts) < 0) {
 		nw_bins_free(b);
 		return nw_no_memory(err);
 	}
@@ -560,7 +560,7 @@ void nw_bins_free(struct nw_bins *b)
 		free(*it);
 	}
 	nw_vec_free(&b->series);
-	nw_starts_free(b->starts);
+	nw_span_starts_free(b->starts);
 	free(b->gaps);
 	free(b->spans);
 	free(b->least);

@@ -21,7 +21,7 @@ struct nw_bins {
 	bool left_out;
 	struct nw_bin_loss loss[NW_BINS_MOST];
 	uint64_t *least; /* by span: `least` of the series in group 0 */
-	struct nw_starts *starts;
+	struct nw_span_starts *starts;
 	bool has_starts;   /* the listener was called with BEGINS */
 	size_t kept_bytes; /* memory of all slow spans */
 	/* A slice has 2^slice_shift bins. `slowest` spans are kept in addition to the slowest one of each slice. */

@@ -68,8 +68,8 @@ void nw_summary_emit_above(struct nw_summary *s, const uint64_t *least)
 	s->least = least;
 }
 
-void nw_summary_only(struct nw_summary *s, bool (*wanted)(void *arg, int32_t tid),
-		     void *arg)
+void nw_summary_set_thread_filter(struct nw_summary *s,
+				  bool (*wanted)(void *arg, int32_t tid), void *arg)
 {
 	s->wanted = wanted;
 	s->wanted_arg = arg;
@@ -204,7 +204,7 @@ void nw_summary_thread_named(struct nw_summary *s, int32_t tid, uint64_t from)
 		nw_task_states_recorded(s->task_states, tid, from);
 }
 
-void nw_summary_same_names(struct nw_summary *s, const struct nw_summary *other)
+void nw_summary_copy_thread_table(struct nw_summary *s, const struct nw_summary *other)
 {
 	if (s->task_states && other->task_states)
 		nw_task_states_same(s->task_states, other->task_states);

@@ -727,7 +727,7 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 		       : take_asked(s, g, hits, count, 0, 0, nw_summary_emits_slow(s));
 }
 
-int nw_summary_stranger(struct nw_summary *s, const struct nw_hit *hit)
+int nw_summary_untraced_hit(struct nw_summary *s, const struct nw_hit *hit)
 {
 	int ret = 0;
 

@@ -82,7 +82,7 @@ static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid)
 	if (task->wanted)
 		return task;
 	if (run->live.session) /* not for a recording */
-		nw_session_stranger(run->live.session, tid);
+		nw_session_exclude_tid(run->live.session, tid);
 	return NULL;
 }
 
@@ -147,10 +147,10 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 						       hit, NULL);
 		}
 		if (run->live.session)
-			nw_session_hit_by(run->live.session, hit->tid);
+			nw_session_note_tid(run->live.session, hit->tid);
 	}
 	if (run->delivery.needs_tasks && !(task = wanted_task(run, hit->tid)))
-		return run->consumer.other_hit(run->consumer.arg, NW_HIT_STRANGER, hit,
+		return run->consumer.other_hit(run->consumer.arg, NW_HIT_UNTRACED, hit,
 					       NULL);
 	if (nw_unlikely(nw_join_missing(run->delivery.join, hit)) &&
 	    !take_incomplete(run, hit))
@@ -227,7 +227,7 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 	if (run->live.session && born)
 		nw_session_born(run->live.session, born, record->tid, covered);
 	else if (run->live.session && !covered)
-		nw_session_uncovered(run->live.session, tid);
+		nw_session_thread_left_filter(run->live.session, tid);
 }
 
 /* Takes a loss or an event of a thread, which may also be a hit. */

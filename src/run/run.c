@@ -205,7 +205,7 @@ int nw_run_step(struct nw_run *run, struct nw_error *err)
 		return ret;
 	ret = nw_run_drain(run, err);
 	if (ret == 0 && run->delivery.stacks && source->ticks)
-		ret = nw_stacks_advance(run->delivery.stacks, nw_run_known(run));
+		ret = nw_stacks_advance(run->delivery.stacks, nw_run_watermark(run));
 	if (ret == 0 && source->check)
 		ret = source->check(run, err);
 	if (ret == 0 && source->ticks && run->begun)
@@ -243,13 +243,13 @@ const struct nw_run_result *nw_run_so_far(const struct nw_run *run)
 	return run->result;
 }
 
-uint64_t nw_run_known(const struct nw_run *run)
+uint64_t nw_run_watermark(const struct nw_run *run)
 {
 	return run->delivery.stream ? nw_stream_known(run->delivery.stream)
 				    : run->result->now_ns;
 }
 
-bool nw_run_wants(const struct nw_run *run, int32_t tid)
+bool nw_run_is_traced_thread(const struct nw_run *run, int32_t tid)
 {
 	return nw_tasks_get(run->delivery.tasks, tid)->wanted;
 }
@@ -275,8 +275,8 @@ struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw
 	};
 }
 
-const char *nw_run_channel(const struct nw_run *run, const struct nw_value *callers,
-			   uint64_t *function)
+const char *nw_run_wait_channel(const struct nw_run *run, const struct nw_value *callers,
+				uint64_t *function)
 {
 	enum {
 		MOST_FRAMES = 64
@@ -299,7 +299,7 @@ const char *nw_run_channel(const struct nw_run *run, const struct nw_value *call
 	return nw_kernel_wait_channel(run->result->symbols, frames, count, function);
 }
 
-bool nw_run_asked(struct nw_run *run)
+bool nw_run_report_requested(struct nw_run *run)
 {
 	bool asked = run->live.wake.report;
 
@@ -307,7 +307,7 @@ bool nw_run_asked(struct nw_run *run)
 	return asked;
 }
 
-bool nw_run_asked_snapshot(struct nw_run *run)
+bool nw_run_snapshot_requested(struct nw_run *run)
 {
 	bool asked = run->live.wake.snapshot;
 

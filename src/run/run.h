@@ -7,7 +7,7 @@
 #include "wake.h"
 
 struct nw_rate_limit;
-struct nw_meddling;
+struct nw_external_changes;
 struct nw_replaced;
 
 /*
@@ -41,7 +41,7 @@ struct nw_run_source {
 };
 
 /* If births are not read all the time: the last search for processes that map probed files. */
-struct nw_run_looking {
+struct nw_process_rescan {
 	uint64_t next; /* earliest time of the next search */
 	uint64_t born; /* highest process number at the last search; 0: unknown */
 	bool again;    /* a process was born shortly before */
@@ -58,10 +58,10 @@ struct nw_run_live {
 	struct nw_features features;
 	struct nw_session *session;
 	struct nw_cpu_buffers buffers;
-	struct nw_run_looking looking;
-	struct nw_meddling *watch;	  /* reports external changes of its events */
-	struct nw_replaced *replaced;	  /* probed files that are watched; NULL: none */
-	struct nw_rate_limit *rate_limit; /* NULL: no max_rate was requested */
+	struct nw_process_rescan rescan;
+	struct nw_external_changes *watch; /* reports external changes of its events */
+	struct nw_replaced *replaced;	   /* probed files that are watched; NULL: none */
+	struct nw_rate_limit *rate_limit;  /* NULL: no max_rate was requested */
 	/* By point: hits that the kernel had counted when recording began. */
 	uint64_t *profile;
 	uint64_t *counted; /* the same at the end */

@@ -7,7 +7,7 @@
 
 #include "run/flight/page_history.h"
 #include "run/flight/reach.h"
-#include "run/flight/still_named.h"
+#include "run/flight/sched_filter_snapshot.h"
 #include "run/flight/trigger.h"
 
 #include "page_builder.h"
@@ -232,7 +232,7 @@ START_TEST(a_recording_that_begins_late_says_why)
 END_TEST
 
 /* Since when is the thread known to be named, of two ways to name it? 0: not at all. */
-static uint64_t since(const struct nw_still_named *still, pid_t tid, bool by_name)
+static uint64_t since(const struct nw_sched_filter_snapshot *still, pid_t tid, bool by_name)
 {
 	nw_vec_each (&still->threads, thread)
 		if (thread->tid == tid && thread->by_name == by_name)
@@ -253,31 +253,31 @@ START_TEST(who_has_a_name_is_known_to_have_had_it_only_where_all_was_read)
 					  {SEEN, 100, true},	  {RENAMED, 300, false},
 					  {NUMBERED, 200, false}, {LATE, 100, true}};
 	nw_named_threads now = {.item = there, .count = NW_COUNT(there) - 1};
-	struct nw_still_named still = {0};
+	struct nw_sched_filter_snapshot still = {0};
 
-	ck_assert_int_eq(nw_still_named_look(&still, &now), 0);
-	nw_still_named_changed(&still, RENAMED);
-	nw_still_named_changed(&still, NUMBERED);
-	nw_still_named_changed(&still, 4711);
+	ck_assert_int_eq(nw_sched_filter_snapshot_look(&still, &now), 0);
+	nw_sched_filter_snapshot_changed(&still, RENAMED);
+	nw_sched_filter_snapshot_changed(&still, NUMBERED);
+	nw_sched_filter_snapshot_changed(&still, 4711);
 	ck_assert_uint_eq(since(&still, SAME, true), 100);
 	ck_assert_uint_eq(since(&still, RENAMED, true), 0);
 	ck_assert_uint_eq(since(&still, RENAMED, false), 300);
 	ck_assert_uint_eq(since(&still, NUMBERED, false), 200);
-	nw_still_named_pause(&still, 1000);
+	nw_sched_filter_snapshot_pause(&still, 1000);
 	/* who has come since, or has changed, is only known in what is not read yet */
 	now.count++;
-	ck_assert_int_eq(nw_still_named_look(&still, &now), 0);
-	nw_still_named_changed(&still, SEEN);
+	ck_assert_int_eq(nw_sched_filter_snapshot_look(&still, &now), 0);
+	nw_sched_filter_snapshot_changed(&still, SEEN);
 	ck_assert_uint_eq(since(&still, SAME, true), 100);
 	ck_assert_uint_eq(since(&still, RENAMED, true), 1000);
 	ck_assert_uint_eq(since(&still, LATE, true), 1000);
 	ck_assert_uint_eq(since(&still, SEEN, true), 0);
 	/* nobody is left */
 	now.count = 0;
-	ck_assert_int_eq(nw_still_named_look(&still, &now), 0);
+	ck_assert_int_eq(nw_sched_filter_snapshot_look(&still, &now), 0);
 	ck_assert_uint_eq(since(&still, SAME, true), 0);
-	nw_still_named_changed(&still, SAME);
-	nw_still_named_free(&still);
+	nw_sched_filter_snapshot_changed(&still, SAME);
+	nw_sched_filter_snapshot_free(&still);
 }
 END_TEST
 

@@ -53,35 +53,35 @@ static void write_some(const struct nw_journal *journal)
 START_TEST(what_was_written_is_read)
 {
 	struct nw_journal journal = open_file();
-	struct nw_journal_story story;
+	struct nw_journal_contents contents;
 
 	write_some(&journal);
-	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
-	ck_assert_uint_eq(story.definitions.list.count, 2);
-	ck_assert_str_eq(story.definitions.list.item[0].go.text, "p:g/e /a b:0x10");
+	ck_assert_int_eq(nw_journal_read(&journal, &contents), 0);
+	ck_assert_uint_eq(contents.definitions.list.count, 2);
+	ck_assert_str_eq(contents.definitions.list.item[0].go.text, "p:g/e /a b:0x10");
 	/* the latest first; of a file's values the first */
-	ck_assert_uint_eq(story.undos.list.count, 2);
-	ck_assert_str_eq(story.undos.list.item[0].go.text, "local");
-	ck_assert_str_eq(story.undos.list.item[1].go.text, "-:g/e");
-	ck_assert_uint_eq(story.semaphores.list.count, 1);
-	ck_assert_str_eq(story.semaphores.list.item[0].back.text, "1 2 3 4 5 6 - 7");
-	ck_assert(!story.semaphore_last);
-	nw_journal_story_free(&story);
-	ck_assert(!story.armed);
+	ck_assert_uint_eq(contents.undos.list.count, 2);
+	ck_assert_str_eq(contents.undos.list.item[0].go.text, "local");
+	ck_assert_str_eq(contents.undos.list.item[1].go.text, "-:g/e");
+	ck_assert_uint_eq(contents.semaphores.list.count, 1);
+	ck_assert_str_eq(contents.semaphores.list.item[0].back.text, "1 2 3 4 5 6 - 7");
+	ck_assert(!contents.semaphore_last);
+	nw_journal_contents_free(&contents);
+	ck_assert(!contents.armed);
 	nw_journal_step(&journal, &lower_one, &nothing);
-	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
-	ck_assert_uint_eq(story.semaphores.list.count, 2);
-	ck_assert_int_eq(story.semaphores.list.item[1].go.kind, NW_DO_LOWER);
-	ck_assert(story.semaphore_last);
-	nw_journal_story_free(&story);
+	ck_assert_int_eq(nw_journal_read(&journal, &contents), 0);
+	ck_assert_uint_eq(contents.semaphores.list.count, 2);
+	ck_assert_int_eq(contents.semaphores.list.item[1].go.kind, NW_DO_LOWER);
+	ck_assert(contents.semaphore_last);
+	nw_journal_contents_free(&contents);
 	nw_journal_file(&journal, "/proc/self/fd/7", "/a b #");
 	nw_journal_note(&journal, "arming\nundone trace_clock\n");
-	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
-	ck_assert_uint_eq(story.undos.list.count, 1);
-	ck_assert(story.armed);
-	ck_assert_uint_eq(story.files.list.count, 1);
-	ck_assert_str_eq(story.files.list.item[0].go.text, "/a b #");
-	nw_journal_story_free(&story);
+	ck_assert_int_eq(nw_journal_read(&journal, &contents), 0);
+	ck_assert_uint_eq(contents.undos.list.count, 1);
+	ck_assert(contents.armed);
+	ck_assert_uint_eq(contents.files.list.count, 1);
+	ck_assert_str_eq(contents.files.list.item[0].go.text, "/a b #");
+	nw_journal_contents_free(&contents);
 	close(journal.fd);
 }
 END_TEST
@@ -99,7 +99,7 @@ START_TEST(a_journal_may_be_cut_anywhere)
 	ck_assert_int_eq(nw_journal_text(&whole, &text), 0);
 	for (size_t len = 0; len <= text.len; len++) {
 		struct nw_journal part = open_file();
-		struct nw_journal_story story;
+		struct nw_journal_contents contents;
 		size_t undos = 0, lines = 0;
 		struct nw_buf head = {0};
 		for (size_t i = 0; i < len; i++)
@@ -108,10 +108,10 @@ START_TEST(a_journal_may_be_cut_anywhere)
 		nw_buf_add(&head, text.data, len);
 		if (len)
 			ck_assert_int_eq(nw_journal_write(part.fd, &head), 0);
-		ck_assert_int_eq(nw_journal_read(&part, &story), 0);
-		ck_assert(!story.stale);
-		ck_assert_uint_eq(story.undos.list.count, undos);
-		nw_journal_story_free(&story);
+		ck_assert_int_eq(nw_journal_read(&part, &contents), 0);
+		ck_assert(!contents.stale);
+		ck_assert_uint_eq(contents.undos.list.count, undos);
+		nw_journal_contents_free(&contents);
 		nw_buf_free(&head);
 		close(part.fd);
 	}
@@ -135,13 +135,13 @@ START_TEST(another_boot_is_another_machine)
 
 	for (size_t i = 0; i < NW_COUNT(heads); i++) {
 		struct nw_journal journal = open_file();
-		struct nw_journal_story story;
+		struct nw_journal_contents contents;
 		ck_assert_int_eq(nw_journal_note(&journal, "%s", heads[i].head), 0);
 		ck_assert_int_eq(nw_journal_step(&journal, &nothing, &before), 0);
-		ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
-		ck_assert_int_eq(story.stale, heads[i].stale);
-		ck_assert_uint_eq(story.undos.list.count, !heads[i].stale);
-		nw_journal_story_free(&story);
+		ck_assert_int_eq(nw_journal_read(&journal, &contents), 0);
+		ck_assert_int_eq(contents.stale, heads[i].stale);
+		ck_assert_uint_eq(contents.undos.list.count, !heads[i].stale);
+		nw_journal_contents_free(&contents);
 		close(journal.fd);
 	}
 }
@@ -150,14 +150,14 @@ END_TEST
 START_TEST(a_damaged_line_costs_only_itself)
 {
 	struct nw_journal journal = open_file();
-	struct nw_journal_story story;
+	struct nw_journal_contents contents;
 
 	nw_journal_note(&journal,
 			"undo\nundo 99 a b\nundo 7 a b\nundo x a b\n\n \nundo 1 a\n");
 	write_some(&journal);
-	ck_assert_int_eq(nw_journal_read(&journal, &story), 0);
-	ck_assert_uint_eq(story.undos.list.count, 2);
-	nw_journal_story_free(&story);
+	ck_assert_int_eq(nw_journal_read(&journal, &contents), 0);
+	ck_assert_uint_eq(contents.undos.list.count, 2);
+	nw_journal_contents_free(&contents);
 	close(journal.fd);
 }
 END_TEST

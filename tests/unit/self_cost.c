@@ -2,7 +2,7 @@
 /* self_cost: what the probes have added to spans, and the file that keeps what a hit costs. */
 #include <string.h>
 
-#include "kernel/session/proven.h"
+#include "kernel/session/feature_cache.h"
 #include "nopwatch/plan.h"
 #include "nopwatch/summary.h"
 #include "unit.h"

@@ -3,7 +3,7 @@
 #include "nopwatch/summary.h"
 #include "unit.h"
 
-static struct nw_starts *starts;
+static struct nw_span_starts *starts;
 
 static void begins(uint32_t span, uint64_t key, uint64_t time,
 		   const struct nw_value *values, size_t count)
@@ -18,7 +18,7 @@ static void begins(uint32_t span, uint64_t key, uint64_t time,
 					    .start = time,
 					    .hit = &hit};
 
-	ck_assert_ptr_null(nw_starts_follow(starts, &event));
+	ck_assert_ptr_null(nw_span_starts_follow(starts, &event));
 }
 
 static const struct nw_hit *over(enum nw_span_moment moment, uint32_t span, uint64_t key,
@@ -27,7 +27,7 @@ static const struct nw_hit *over(enum nw_span_moment moment, uint32_t span, uint
 	const struct nw_span_event event = {
 		.moment = moment, .span = span, .key = key, .start = time};
 
-	return nw_starts_follow(starts, &event);
+	return nw_span_starts_follow(starts, &event);
 }
 
 START_TEST(values_outlive_their_record)
@@ -45,7 +45,7 @@ START_TEST(values_outlive_their_record)
 		{.kind = NW_VALUE_STRING, .text = NULL, .len = 0},
 	};
 
-	ck_assert_int_eq(nw_starts_open(&starts), 0);
+	ck_assert_int_eq(nw_span_starts_open(&starts), 0);
 	begins(1, 7, 100, values, 4);
 	memset(text, 'x', sizeof(text));
 	memset(numbers, 0, sizeof(numbers));
@@ -61,7 +61,7 @@ START_TEST(values_outlive_their_record)
 	ck_assert_uint_eq(hit->values[3].len, 0);
 	/* once taken, it is gone */
 	ck_assert_ptr_null(over(NW_SPAN_ENDS, 1, 7, 100));
-	nw_starts_free(starts);
+	nw_span_starts_free(starts);
 }
 END_TEST
 
@@ -71,7 +71,7 @@ START_TEST(each_start_has_its_own)
 		MANY = 1000
 	};
 
-	ck_assert_int_eq(nw_starts_open(&starts), 0);
+	ck_assert_int_eq(nw_span_starts_open(&starts), 0);
 	for (uint64_t i = 0; i < MANY; i++) {
 		const struct nw_value value = {.kind = NW_VALUE_UNSIGNED, .number = i};
 		/* two threads in the same nanosecond, and two spans */
@@ -86,7 +86,7 @@ START_TEST(each_start_has_its_own)
 		ck_assert_ptr_nonnull(hit);
 		ck_assert_uint_eq(hit->values[0].number, i);
 	}
-	nw_starts_free(starts);
+	nw_span_starts_free(starts);
 }
 END_TEST
 
@@ -94,7 +94,7 @@ END_TEST
 /* 0 is a key like others. */
 START_TEST(only_its_own_key_finds_it)
 {
-	ck_assert_int_eq(nw_starts_open(&starts), 0);
+	ck_assert_int_eq(nw_span_starts_open(&starts), 0);
 	begins(3, 9, 50, NULL, 0);
 	begins(3, 0, 50, NULL, 0);
 	begins(3, 8, 50, NULL, 0);
@@ -105,7 +105,7 @@ START_TEST(only_its_own_key_finds_it)
 	ck_assert_ptr_null(over(NW_SPAN_NEVER_ENDS, 3, 0, 50));
 	ck_assert_ptr_nonnull(over(NW_SPAN_NEVER_ENDS, 3, 9, 50));
 	ck_assert_ptr_nonnull(over(NW_SPAN_NEVER_ENDS, 3, 8, 50));
-	nw_starts_free(starts);
+	nw_span_starts_free(starts);
 }
 END_TEST
 
@@ -115,7 +115,7 @@ START_TEST(of_several_at_one_time_the_latest_ends_first)
 	const struct nw_value values[] = {{.kind = NW_VALUE_UNSIGNED, .number = 1},
 					  {.kind = NW_VALUE_UNSIGNED, .number = 2}};
 
-	ck_assert_int_eq(nw_starts_open(&starts), 0);
+	ck_assert_int_eq(nw_span_starts_open(&starts), 0);
 	for (size_t i = 0; i < 1000; i++) { /* the table grows */
 		begins(1, 7, 100 + i, &values[0], 1);
 		begins(1, 7, 100 + i, &values[1], 1);
@@ -127,13 +127,13 @@ START_TEST(of_several_at_one_time_the_latest_ends_first)
 			ck_assert_uint_eq(hit->values[0].number, number);
 		}
 	ck_assert_ptr_null(over(NW_SPAN_ENDS, 1, 7, 100));
-	nw_starts_free(starts);
+	nw_span_starts_free(starts);
 }
 END_TEST
 
 START_TEST(what_never_ends_is_bounded)
 {
-	ck_assert_int_eq(nw_starts_open(&starts), 0);
+	ck_assert_int_eq(nw_span_starts_open(&starts), 0);
 	for (uint64_t i = 0; i <= NW_MOST_STARTS; i++)
 		begins(0, 1, i, NULL, 0);
 	ck_assert_ptr_null(over(NW_SPAN_ENDS, 0, 1, NW_MOST_STARTS));
@@ -141,7 +141,7 @@ START_TEST(what_never_ends_is_bounded)
 	/* now there is room for one more */
 	begins(0, 1, NW_MOST_STARTS, NULL, 0);
 	ck_assert_ptr_nonnull(over(NW_SPAN_ENDS, 0, 1, NW_MOST_STARTS));
-	nw_starts_free(starts);
+	nw_span_starts_free(starts);
 }
 END_TEST
 

@@ -525,7 +525,7 @@ START_TEST(another_summary_knows_who_was_named)
 						   .listener = listen};
 	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
 	nw_summary_named_threads(summary, true);
-	nw_summary_same_names(summary, first);
+	nw_summary_copy_thread_table(summary, first);
 	nw_summary_free(first);
 	probe_hit(START, T, 100);
 	probe_hit(DONE, T, 110);

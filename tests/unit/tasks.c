@@ -219,7 +219,7 @@ END_TEST
 START_TEST(where_all_are_recorded_an_unknown_thread_is_a_stranger)
 {
 	struct nw_tasks_options options = {
-		.pids = two_pids, .pid_count = 2, .strangers = true};
+		.pids = two_pids, .pid_count = 2, .untraced_recorded = true};
 
 	setup(&options);
 	expect(4321, 4321, "?", false);

@@ -81,7 +81,7 @@ static const char *take_apart(struct function *f, uint64_t start, uint64_t size)
 
 static const struct nw_insn *insn_at(const nw_insns *insns, uint64_t vaddr)
 {
-	size_t low = nw_vec_in_front(insns, insn, insn->vaddr < vaddr);
+	size_t low = nw_vec_lower_bound(insns, insn, insn->vaddr < vaddr);
 
 	return low < insns->count && insns->item[low].vaddr == vaddr ? &insns->item[low]
 								     : NULL;

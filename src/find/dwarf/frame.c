@@ -161,7 +161,8 @@ static bool find_functions(const struct nw_image *image, struct nw_frame_table *
 static const struct function *function_at(const struct nw_frame_table *table,
 					  uint64_t vaddr)
 {
-	size_t low = nw_vec_in_front(&table->functions, function, function->start <= vaddr);
+	size_t low = nw_vec_lower_bound(&table->functions, function,
+					function->start <= vaddr);
 	const struct function *found = low ? &table->functions.item[low - 1] : NULL;
 
 	return found && vaddr - found->start < found->size ? found : NULL;

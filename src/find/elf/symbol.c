@@ -339,8 +339,8 @@ void nw_symbols_free(struct nw_symbols *symbols)
 
 static const struct entry *function_entry(const struct nw_symbols *symbols, uint64_t vaddr)
 {
-	size_t low = nw_vec_in_front(&symbols->functions, entry,
-				     entry->symbol.value <= vaddr);
+	size_t low = nw_vec_lower_bound(&symbols->functions, entry,
+					entry->symbol.value <= vaddr);
 
 	/* Hand-written functions have no size. They reach to the next function, unless they are a label or another
 	 * name within a function that has a size. */
@@ -370,7 +370,7 @@ int nw_image_function(struct nw_image *image, uint64_t vaddr, struct nw_symbol *
 static const struct entry *find_name(const struct nw_symbols *symbols, const char *name,
 				     size_t len, size_t *count)
 {
-	size_t low = nw_vec_in_front(
+	size_t low = nw_vec_lower_bound(
 		&symbols->by_name, entry,
 		compare_names(entry->symbol.name, entry->name_len, name, len) < 0);
 	size_t end;

@@ -127,7 +127,7 @@ static const char *function_at(struct nw_kernel_symbols *symbols, uint64_t addre
 		qsort(symbols->list.item, symbols->list.count, sizeof(struct symbol),
 		      by_address);
 	symbols->sorted = true;
-	size_t low = nw_vec_in_front(&symbols->list, symbol, symbol->address <= address);
+	size_t low = nw_vec_lower_bound(&symbols->list, symbol, symbol->address <= address);
 
 	if (!low)
 		return NULL;

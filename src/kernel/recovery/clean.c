@@ -26,28 +26,28 @@
 static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		   nw_strings *stuck)
 {
-	struct nw_journal_story story;
+	struct nw_journal_contents contents;
 	struct nw_inventory sites = {0};
 	const size_t told = stuck->count;
-	int ret = nw_journal_read(journal, &story), suspect = 0;
+	int ret = nw_journal_read(journal, &contents), suspect = 0;
 
 	if (ret < 0) {
 		nw_strings_tell(stuck, "the journal of session %s cannot be read: %s",
 				journal->session, nw_strerror(-ret));
 		return ret;
 	}
-	bool armed = story.armed && !story.stale;
+	bool armed = contents.armed && !contents.stale;
 	if (armed)
-		ret = nw_leaked_find(&story, &sites);
+		ret = nw_leaked_find(&contents, &sites);
 	if (armed && ret == 0)
-		ret = suspect = nw_leaked_rearm(fs, journal, &story, &sites);
+		ret = suspect = nw_leaked_rearm(fs, journal, &contents, &sites);
 	int lowered = nw_semaphores_recover(journal, stuck);
 	int gone = nw_teardown(fs, journal->session, stuck);
 	int restored = nw_session_restore(fs, journal, stuck);
 	if (suspect > 0)
-		ret = nw_leaked_report(fs, &story, &sites, stuck, NULL);
+		ret = nw_leaked_report(fs, &contents, &sites, stuck, NULL);
 	nw_inventory_free(&sites);
-	nw_journal_story_free(&story);
+	nw_journal_contents_free(&contents);
 	ret = ret < 0	     ? ret
 	      : lowered < 0  ? lowered
 	      : gone < 0     ? gone

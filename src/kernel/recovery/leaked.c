@@ -45,10 +45,10 @@ static bool is_enabled(const struct place *p, const char *where, const char *nam
 typedef NW_VEC(int) fd_list;
 
 /* Opens the file that the journal names for a path "/proc/self/fd/N", since that path belonged to the dead process. */
-static char *with_own_path(const struct nw_journal_story *story,
+static char *with_own_path(const struct nw_journal_contents *contents,
 			   const struct nw_definition_line *line, fd_list *fds)
 {
-	nw_vec_each (&story->files.list, file) {
+	nw_vec_each (&contents->files.list, file) {
 		const char *known = file->go.file;
 		if (strlen(known) != line->path_len ||
 		    strncmp(line->path, known, line->path_len) != 0)
@@ -93,18 +93,19 @@ static int find_suspects(const struct place *p, const struct nw_inventory *sites
 	return ret;
 }
 
-int nw_leaked_find(const struct nw_journal_story *story, struct nw_inventory *out)
+int nw_leaked_find(const struct nw_journal_contents *contents, struct nw_inventory *out)
 {
 	int ret = 0;
 
-	nw_vec_each (&story->definitions.list, step)
+	nw_vec_each (&contents->definitions.list, step)
 		if (ret == 0)
 			ret = nw_inventory_add(out, step->go.text);
 	return ret;
 }
 
 int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		    const struct nw_journal_story *story, const struct nw_inventory *sites)
+		    const struct nw_journal_contents *contents,
+		    const struct nw_inventory *sites)
 {
 	struct place p = {.fs = fs};
 	nw_strings suspects = {0}, missing = {0};
@@ -115,12 +116,12 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 	bool needed = ret == 0 && suspects.count;
 	if (needed) {
 		/* Define again the events that the dead session had deleted already; all lines of an event or none. */
-		nw_vec_each (&story->definitions.list, step) {
+		nw_vec_each (&contents->definitions.list, step) {
 			struct nw_definition_line event;
 			if (!nw_definition_line_parse(step->go.text, &event) ||
 			    !nw_strings_has(&missing, event.name))
 				continue;
-			nw_cleanup(nw_free_ptr) char *own = with_own_path(story, &event,
+			nw_cleanup(nw_free_ptr) char *own = with_own_path(contents, &event,
 									  &fds);
 			/* A line that the kernel refused for the session may be refused again, so errors are
 			 * ignored. */
@@ -128,14 +129,14 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 				(void)nw_do(p.fs, NW_DO_APPEND, "uprobe_events", own);
 		}
 		make_place(&p);
-		struct nw_doing doing = {.fs = p.fs};
-		(void)nw_gate_step(&doing, journal, NW_GATE_OPEN);
+		struct nw_step_runner runner = {.fs = p.fs};
+		(void)nw_gate_step(&runner, journal, NW_GATE_OPEN);
 		nw_vec_each (&suspects, name) {
 			char file[512];
 			nw_event_file(p.where, p.group, *name, "enable", file);
 			(void)nw_do(p.fs, NW_DO_WRITE, file, "1");
 		}
-		(void)nw_gate_step(&doing, journal, NW_GATE_SHUT);
+		(void)nw_gate_step(&runner, journal, NW_GATE_SHUT);
 	}
 	nw_vec_each (&fds, fd)
 		if (*fd >= 0)
@@ -218,15 +219,16 @@ static int check_site(const struct nw_uprobe_event *event, const struct nw_defin
 	return 0;
 }
 
-static const char *own_path(const struct nw_journal_story *story, const char *path)
+static const char *own_path(const struct nw_journal_contents *contents, const char *path)
 {
-	nw_vec_each (&story->files.list, file)
+	nw_vec_each (&contents->files.list, file)
 		if (strcmp(file->go.file, path) == 0)
 			return file->go.text;
 	return path;
 }
 
-int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story *story,
+int nw_leaked_report(const struct nw_tracefs *fs,
+		     const struct nw_journal_contents *contents,
 		     const struct nw_inventory *sites, nw_strings *stuck, nw_strings *bad)
 {
 	struct nw_persistent none = {.fd = -1};
@@ -237,7 +239,7 @@ int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story 
 
 	nw_vec_each (&sites->events, event)
 		nw_vec_each (&event->places, site) {
-			const char *path = own_path(story, site->path);
+			const char *path = own_path(contents, site->path);
 			size_t said = stuck->count;
 			if (ret < 0)
 				break;

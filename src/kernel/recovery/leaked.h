@@ -8,16 +8,18 @@
 #include "kernel/steps/journal.h"
 
 /* Finds the sites in the journal. Returns 0 or -ENOMEM. */
-int nw_leaked_find(const struct nw_journal_story *story, struct nw_inventory *out);
+int nw_leaked_find(const struct nw_journal_contents *contents, struct nw_inventory *out);
 /*
  * Arms the sites again that are not enabled; the teardown that follows disarms them. Returns 1 if there were any, 0
  * if not, or -errno.
  */
 int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		    const struct nw_journal_story *story, const struct nw_inventory *sites);
+		    const struct nw_journal_contents *contents,
+		    const struct nw_inventory *sites);
 /* After the teardown, checks the sites in every process that maps them. Adds breakpoints that belong to no event to
  * stuck, and returns -EBUSY then. bad: gets the names of their events (may be NULL). */
-int nw_leaked_report(const struct nw_tracefs *fs, const struct nw_journal_story *story,
+int nw_leaked_report(const struct nw_tracefs *fs,
+		     const struct nw_journal_contents *contents,
 		     const struct nw_inventory *sites, nw_strings *stuck, nw_strings *bad);
 
 #endif

@@ -436,7 +436,7 @@ static void arm_again(const struct nw_tracefs *fs, struct nw_persistent *journal
 static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs,
 		      nw_strings *stuck)
 {
-	struct nw_journal_story story = {0};
+	struct nw_journal_contents contents = {0};
 	struct nw_inventory sites = {0};
 	struct nw_steps still = {0};
 	nw_strings bad = {0};
@@ -450,10 +450,10 @@ static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs
 		if (ret == 0)
 			ret = path ? nw_inventory_add(&sites, step->go.text) : -ENOMEM;
 		if (path)
-			nw_steps_add(&story.files, NW_DO_NOTHING, path, step->go.file);
+			nw_steps_add(&contents.files, NW_DO_NOTHING, path, step->go.file);
 	}
 	if (ret == 0 && sites.events.count)
-		ret = nw_leaked_report(fs, &story, &sites, stuck, &bad);
+		ret = nw_leaked_report(fs, &contents, &sites, stuck, &bad);
 	nw_vec_each (&journal->suspects.list, step) {
 		struct nw_definition_line line;
 		if (ret < 0 && nw_definition_line_parse(step->go.text, &line) &&
@@ -467,7 +467,7 @@ static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs
 			nw_strerror(-ret));
 	nw_steps_free(&journal->suspects);
 	journal->suspects = still;
-	nw_steps_free(&story.files);
+	nw_steps_free(&contents.files);
 	nw_inventory_free(&sites);
 	nw_strings_free(&bad);
 }

@@ -23,8 +23,8 @@
 #include "kernel/tracefs/event_list.h"
 #include "kernel/tracefs/expedite.h"
 
+#include "feature_cache.h"
 #include "kernel/recovery/teardown.h"
-#include "proven.h"
 
 /* ---- what is probed ----------------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ struct canary {
 	const struct nw_tracefs *fs;
 	struct nw_features *features;
 	struct nw_journal journal;
-	struct nw_doing doing;
+	struct nw_step_runner runner;
 	bool gated;
 	bool armed; /* they were enabled, so that hits had to be recorded somewhere */
 	char group[NW_MAX_NAME + 1];
@@ -219,7 +219,8 @@ static int define(struct canary *c, const struct trial *trial)
 		 trial->site == SITE_LEFT ? 'r' : 'p', c->group, trial->event,
 		 c->offset[trial->site], counter, nw_buf_str(&fetches));
 	nw_buf_free(&fetches);
-	return note(c, nw_doing_step(&c->doing, NW_DO_APPEND, "uprobe_events", line, NULL));
+	return note(c, nw_step_runner_step(&c->runner, NW_DO_APPEND, "uprobe_events", line,
+					   NULL));
 }
 
 struct counting {
@@ -253,7 +254,7 @@ static int write_where(struct canary *c, const char *file, const char *text)
 	char path[3 * NW_MAX_NAME + 96];
 
 	snprintf(path, sizeof(path), "%s%s", c->where, file);
-	return note(c, nw_doing_step(&c->doing, NW_DO_WRITE, path, text, NULL));
+	return note(c, nw_step_runner_step(&c->runner, NW_DO_WRITE, path, text, NULL));
 }
 
 /* What has been recorded since it was last emptied, as text. */
@@ -398,10 +399,10 @@ static bool try_records(struct canary *c, const char **failure)
 
 	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
 	if (c->gated)
-		note(c, nw_gate_step(&c->doing, &c->journal, NW_GATE_OPEN));
+		note(c, nw_gate_step(&c->runner, &c->journal, NW_GATE_OPEN));
 	int ret = write_where(c, enable, "1");
 	if (c->gated)
-		note(c, nw_gate_step(&c->doing, &c->journal, NW_GATE_SHUT));
+		note(c, nw_gate_step(&c->runner, &c->journal, NW_GATE_SHUT));
 	c->armed |= ret == 0;
 	raised = semaphore;
 	hit_all();
@@ -438,8 +439,8 @@ static bool try_instance(struct canary *c)
 
 	if (!c->features->has[NW_FEATURE_INSTANCES])
 		return false;
-	bool made = note(c, nw_doing_step(&c->doing, NW_DO_MKDIR, c->instance, "", NULL)) ==
-		    0;
+	bool made = note(c, nw_step_runner_step(&c->runner, NW_DO_MKDIR, c->instance, "",
+						NULL)) == 0;
 	judge(c, NW_FEATURE_INSTANCES, made ? NULL : "none can be made");
 	if (!made)
 		return false;
@@ -535,7 +536,7 @@ static int begin(struct canary *c, struct nw_error *err)
 		return ret;
 	nw_session_group(name, c->group);
 	snprintf(c->instance, sizeof(c->instance), "instances/%s", c->group);
-	c->doing = (struct nw_doing){.fs = c->fs, .journal = &c->journal};
+	c->runner = (struct nw_step_runner){.fs = c->fs, .journal = &c->journal};
 	nw_expedite_begin(c->features, &c->journal.expedited);
 	return 0;
 }
@@ -581,9 +582,9 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 
 	note(&c, line ? 0 : -ENOMEM);
 	if (c.features->has[NW_FEATURE_MULTI_SITE] && line &&
-	    note(&c, nw_gate_step(&c.doing, &c.journal, NW_GATE_MAKE)) == 0)
-		c.gated = nw_doing_step(&c.doing, NW_DO_APPEND, "uprobe_events", line,
-					NULL) == 0;
+	    note(&c, nw_gate_step(&c.runner, &c.journal, NW_GATE_MAKE)) == 0)
+		c.gated = nw_step_runner_step(&c.runner, NW_DO_APPEND, "uprobe_events",
+					      line, NULL) == 0;
 	for (size_t i = 0; i < NW_COUNT(trials); i++) {
 		bool another = i && strcmp(trials[i].event, trials[i - 1].event) == 0;
 		lines = another ? lines : 0;

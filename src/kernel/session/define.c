@@ -35,7 +35,7 @@ static char *make_path(struct nw_session *session, const struct nw_image *image)
 
 	if (path && nw_path_will_do(session->features, path, image))
 		return strdup(path);
-	if (session->doing.dry_run)
+	if (session->runner.dry_run)
 		return nw_session_dry_run_path(session, image, path);
 	char *own = nw_text("/proc/self/fd/%d", image->fd);
 	if (own && nw_journal_file(&session->journal, own, path ? path : image->path) == 0)
@@ -112,7 +112,7 @@ static bool would_replace(const struct nw_session *session,
 	char dir[2 * NW_MAX_NAME + 16];
 
 	snprintf(dir, sizeof(dir), "events/%s/%s", session->plan->group, event->name);
-	return !session->doing.dry_run && !session->features->has[NW_FEATURE_MULTI_SITE] &&
+	return !session->runner.dry_run && !session->features->has[NW_FEATURE_MULTI_SITE] &&
 	       nw_tracefs_has(session->fs->root, dir);
 }
 
@@ -126,13 +126,13 @@ static int define_gate(struct nw_session *session, const struct nw_armed_event *
 		       const struct nw_place *place)
 {
 	bool shared = session->features->has[NW_FEATURE_MULTI_SITE] && is_shared(event) &&
-		      !session->doing.dry_run;
+		      !session->runner.dry_run;
 
 	if (!shared || event->defined || session->gated == event)
 		return 0;
 	int ret = session->gated
 			  ? 0
-			  : nw_gate_step(&session->doing, &session->journal, NW_GATE_MAKE);
+			  : nw_gate_step(&session->runner, &session->journal, NW_GATE_MAKE);
 	nw_cleanup(nw_free_ptr) char *name = nw_text("%s/%s", session->plan->group,
 						     event->name);
 	nw_cleanup(nw_free_ptr) char *line = name ? nw_gate_line(&session->journal, name,
@@ -140,8 +140,8 @@ static int define_gate(struct nw_session *session, const struct nw_armed_event *
 								 place->fetches)
 						  : NULL;
 	if (ret == 0)
-		ret = line ? nw_doing_step(&session->doing, NW_DO_APPEND, "uprobe_events",
-					   line, NULL)
+		ret = line ? nw_step_runner_step(&session->runner, NW_DO_APPEND,
+						 "uprobe_events", line, NULL)
 			   : -ENOMEM;
 	if (ret < 0 && ret != -EEXIST) {
 		explain_definition(session, place, line ? line : "", ret);
@@ -161,9 +161,9 @@ static int define_place(struct nw_session *session, const struct nw_armed_event 
 	const char *path = path_of(session, point->image);
 	struct nw_buf line = {0};
 	if (danger) {
-		if (session->doing.dry_run)
-			nw_doing_shell(&session->doing, "# %s is left out: %s",
-				       probe_of(session, place)->label, danger);
+		if (session->runner.dry_run)
+			nw_step_runner_shell(&session->runner, "# %s is left out: %s",
+					     probe_of(session, place)->label, danger);
 		give_up(session, place, danger);
 		return -EPERM;
 	}
@@ -177,8 +177,8 @@ static int define_place(struct nw_session *session, const struct nw_armed_event 
 	int ret = line.failed ? -ENOMEM
 		  : would_replace(session, event)
 			  ? -EEXIST
-			  : nw_doing_step(&session->doing, NW_DO_APPEND, "uprobe_events",
-					  nw_buf_str(&line), NULL);
+			  : nw_step_runner_step(&session->runner, NW_DO_APPEND,
+						"uprobe_events", nw_buf_str(&line), NULL);
 	if (ret < 0)
 		explain_definition(session, place, nw_buf_str(&line), ret);
 	nw_buf_free(&line);
@@ -258,14 +258,14 @@ int nw_session_define(struct nw_session *session, struct nw_error *err)
 	size_t tracepoints = nw_session_find_tracepoints(session);
 	size_t defined = define_parts(session, 0, false) + tracepoints;
 
-	if (defined == 0 && !session->failed && !session->doing.dry_run)
+	if (defined == 0 && !session->failed && !session->runner.dry_run)
 		return nothing_left(session, err);
 	if (!session->failed)
 		define_parts(session, 0, true);
 	if (session->failed)
 		return nw_fail(err, -session->failed, "the probes cannot be defined: %s",
 			       nw_strerror(-session->failed));
-	return session->doing.dry_run ? 0 : require_returns(session, err);
+	return session->runner.dry_run ? 0 : require_returns(session, err);
 }
 
 /* ---- enabling ----------------------------------------------------------------------- */
@@ -279,11 +279,11 @@ static int write_enable(struct nw_session *session, const struct nw_armed_event 
 		 session->plan->group, event ? event->name : "", event ? "/" : "");
 	/* the gate is open only while we go through it */
 	bool gated = session->gated && *value == '1';
-	int ret = gated ? nw_gate_step(&session->doing, &session->journal, NW_GATE_OPEN)
+	int ret = gated ? nw_gate_step(&session->runner, &session->journal, NW_GATE_OPEN)
 			: 0;
 	if (ret == 0)
-		ret = nw_doing_step(&session->doing, NW_DO_WRITE, file, value, NULL);
-	int shut = gated ? nw_gate_step(&session->doing, &session->journal, NW_GATE_SHUT)
+		ret = nw_step_runner_step(&session->runner, NW_DO_WRITE, file, value, NULL);
+	int shut = gated ? nw_gate_step(&session->runner, &session->journal, NW_GATE_SHUT)
 			 : 0;
 	return ret < 0 ? ret : shut;
 }
@@ -325,7 +325,7 @@ static size_t enable_each(struct nw_session *session, size_t first)
 		/* delete an event that the kernel did not enable. It rolled back: nothing of it is armed. */
 		char name[2 * NW_MAX_NAME + 2];
 		snprintf(name, sizeof(name), "%s/%s", session->plan->group, event->name);
-		(void)nw_doing_step(&session->doing, NW_DO_DELETE, "", name, NULL);
+		(void)nw_step_runner_step(&session->runner, NW_DO_DELETE, "", name, NULL);
 		event->defined = 0;
 		if (is_shared(event)) {
 			split(session, event);
@@ -423,7 +423,7 @@ int nw_session_enable(struct nw_session *session, struct nw_error *err)
 
 	if (count)
 		enabled += enable_group(session, count) == 0 ? 1 : enable_each(session, 0);
-	return enabled || session->doing.dry_run ? 0 : nothing_left(session, err);
+	return enabled || session->runner.dry_run ? 0 : nothing_left(session, err);
 }
 
 /* ---- a file that was replaced ------------------------------------------------------- */

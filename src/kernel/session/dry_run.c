@@ -28,13 +28,13 @@ char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image 
 	nw_vec_each (&session->paths, known)
 		next += strncmp(known->path, held, sizeof(held) - 1) == 0;
 	if (next > 9) { /* no shell needs to know more digits */
-		nw_doing_shell(
-			&session->doing,
+		nw_step_runner_shell(
+			&session->runner,
 			"# too many files with odd paths: the next must be named otherwise");
 		return path ? strdup(path) : NULL;
 	}
 	nw_shell_word(&word, path ? path : image->path);
-	nw_doing_shell(&session->doing, "exec %u<%s", next, nw_buf_str(&word));
+	nw_step_runner_shell(&session->runner, "exec %u<%s", next, nw_buf_str(&word));
 	nw_buf_free(&word);
 	return nw_text("%s%u", held, next);
 }
@@ -48,18 +48,18 @@ static void restrict_to(struct nw_session *session,
 	if (!options->pid_count && !restricted)
 		return;
 	if (!has[NW_FEATURE_EVENT_PID] || !has[NW_FEATURE_EVENT_FORK]) {
-		nw_doing_shell(
-			&session->doing,
+		nw_step_runner_shell(
+			&session->runner,
 			"# this kernel cannot keep other processes out: nopwatch sorts what it reads");
 		return;
 	}
 	(void)nw_session_set(session, nw_settings[NW_SETTING_FORK].file,
 			     nw_settings[NW_SETTING_FORK].value);
 	if (restricted)
-		nw_doing_shell(&session->doing, "echo $$ >>\"$I/set_event_pid\"");
+		nw_step_runner_shell(&session->runner, "echo $$ >>\"$I/set_event_pid\"");
 	for (size_t i = 0; i < options->pid_count; i++)
-		nw_doing_shell(
-			&session->doing,
+		nw_step_runner_shell(
+			&session->runner,
 			"for t in /proc/%d/task/*; do echo \"${t##*/} \" >>\"$I/set_event_pid\"; done",
 			(int)options->pids[i]);
 }
@@ -76,27 +76,28 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 	if (ret == 0)
 		ret = nw_session_arm(session, err);
 	if (!session->features->has[NW_FEATURE_REF_CTR])
-		nw_doing_shell(
-			&session->doing,
+		nw_step_runner_shell(
+			&session->runner,
 			"# nopwatch would now raise the semaphores in /proc/PID/mem");
 	nw_vec_each (middle, line)
-		nw_doing_shell(&session->doing, "%s", *line);
+		nw_step_runner_shell(&session->runner, "%s", *line);
 	if (ret == 0)
 		ret = nw_session_stop(session, err);
-	struct nw_doing *doing = &session->doing;
+	struct nw_step_runner *runner = &session->runner;
 	char text[2 * NW_MAX_NAME + 16];
 	(void)nw_session_set(session, "events/enable", "0");
 	snprintf(text, sizeof(text), "instances/%s", session->plan->group);
-	(void)nw_doing_step(doing, NW_DO_RMDIR, text, "", NULL);
+	(void)nw_step_runner_step(runner, NW_DO_RMDIR, text, "", NULL);
 	nw_vec_each (&session->armed->events, event) {
 		if (*(*event)->planned->system || !(*event)->defined)
 			continue;
 		snprintf(text, sizeof(text), "%s/%s", session->plan->group, (*event)->name);
-		(void)nw_doing_step(doing, NW_DO_DELETE, "", text, NULL);
+		(void)nw_step_runner_step(runner, NW_DO_DELETE, "", text, NULL);
 	}
 	nw_vec_each (&session->paths, known)
 		if (strncmp(known->path, held, sizeof(held) - 1) == 0)
-			nw_doing_shell(doing, "exec %s<&-", known->path + sizeof(held) - 1);
+			nw_step_runner_shell(runner, "exec %s<&-",
+					     known->path + sizeof(held) - 1);
 	return ret;
 }
 
@@ -125,13 +126,13 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 				       .instance = -1,
 				       .top_lock = -1,
 				       .journal = {.fd = -1},
-				       .doing = {.fs = fs, .dry_run = true},
+				       .runner = {.fs = fs, .dry_run = true},
 				       .options = *options};
 	session->options.pids = NULL;
 	session->options.pid_count = 0;
 	int ret = dry_run(session, options, restricted, middle, err);
 	if (ret == 0) {
-		nw_steps_print(fs->path, &session->doing.steps, out);
+		nw_steps_print(fs->path, &session->runner.steps, out);
 		ret = out->failed ? nw_no_memory(err) : 0;
 	}
 	nw_session_free(session);

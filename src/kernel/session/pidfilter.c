@@ -115,7 +115,7 @@ bool nw_session_restricts(const struct nw_session *session)
 
 /* ---- by what has been seen ---------------------------------------------------------- */
 
-void nw_session_stranger(struct nw_session *session, pid_t tid)
+void nw_session_exclude_tid(struct nw_session *session, pid_t tid)
 {
 	struct nw_pid_filter *filter = &session->filter;
 	size_t slot = nw_hash64((uint64_t)tid) & (NW_STRANGERS - 1);

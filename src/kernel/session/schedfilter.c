@@ -328,7 +328,7 @@ void nw_session_born(struct nw_session *session, pid_t tid, pid_t parent, bool c
 		give_up(session, -ENOMEM, false);
 }
 
-void nw_session_uncovered(struct nw_session *session, pid_t tid)
+void nw_session_thread_left_filter(struct nw_session *session, pid_t tid)
 {
 	struct nw_sched_filter *filter = &session->sched;
 	const struct nw_filtered_thread *known = find(filter, tid);
@@ -343,7 +343,7 @@ void nw_session_uncovered(struct nw_session *session, pid_t tid)
 		give_up(session, -ENOMEM, false);
 }
 
-void nw_session_hit_by(struct nw_session *session, pid_t tid)
+void nw_session_note_tid(struct nw_session *session, pid_t tid)
 {
 	struct nw_sched_filter *filter = &session->sched;
 	pid_t *slot = &filter->hit[(size_t)tid % NW_COUNT(filter->hit)];
@@ -381,7 +381,7 @@ int nw_sched_filter_want(struct nw_session *session,
 	struct nw_sched_filter *filter = &session->sched;
 
 	filter->anybody = !options->pid_count;
-	filter->wanted = options->only_their_switches && !session->doing.dry_run &&
+	filter->wanted = options->only_their_switches && !session->runner.dry_run &&
 			 (filter->anybody || !nw_session_restricts(session));
 	filter->space = options->space;
 	for (size_t i = 0; filter->wanted && i < options->pid_count; i++) {
@@ -393,8 +393,8 @@ int nw_sched_filter_want(struct nw_session *session,
 	return 0;
 }
 
-int nw_session_users(struct nw_session *session, const nw_pids *processes,
-		     const nw_strings *comms)
+int nw_session_set_target_processes(struct nw_session *session, const nw_pids *processes,
+				    const nw_strings *comms)
 {
 	struct nw_sched_filter *filter = &session->sched;
 
@@ -494,7 +494,7 @@ static void leave_out_gone(struct nw_sched_filter *filter)
 			take_out(filter, &filter->threads.item[i]);
 }
 
-int nw_session_users_now(struct nw_session *session, const nw_pids *processes)
+int nw_session_update_target_processes(struct nw_session *session, const nw_pids *processes)
 {
 	struct nw_sched_filter *filter = &session->sched;
 	char comm[16];

@@ -53,7 +53,7 @@ int nw_session_set(struct nw_session *session, const char *file, const char *val
 
 	if (ret < 0 || !path)
 		return ret < 0 ? ret : -ENOMEM;
-	return nw_doing_step(&session->doing, NW_DO_WRITE, path, value, NULL);
+	return nw_step_runner_step(&session->runner, NW_DO_WRITE, path, value, NULL);
 }
 
 int nw_session_do(const struct nw_session *session, enum nw_action_kind kind,
@@ -100,15 +100,15 @@ static int take_top(struct nw_session *session, struct nw_error *err)
 static int make_instance(struct nw_session *session, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *dir = nw_text("instances/%s", session->plan->group);
-	int ret = dir ? nw_doing_step(&session->doing, NW_DO_MKDIR, dir, "", NULL)
+	int ret = dir ? nw_step_runner_step(&session->runner, NW_DO_MKDIR, dir, "", NULL)
 		      : -ENOMEM;
 
 	if (ret < 0)
 		return nw_fail(err, -ret, "cannot create %s/%s: %s", session->fs->path,
 			       dir ? dir : "", nw_refusal_text(NW_REFUSED_INSTANCE, -ret));
 	snprintf(session->where, sizeof(session->where), "%s/", dir);
-	if (session->doing.dry_run) {
-		nw_doing_shell(&session->doing, "I=\"$T/%s\"", dir);
+	if (session->runner.dry_run) {
+		nw_step_runner_shell(&session->runner, "I=\"$T/%s\"", dir);
 		return 0;
 	}
 	session->instance = openat(session->fs->root, dir,
@@ -349,7 +349,8 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 			  ? nw_no_memory(err)
 			  : nw_journal_create(name, &session->journal, err);
 	if (ret == 0) {
-		session->doing = (struct nw_doing){.fs = fs, .journal = &session->journal};
+		session->runner = (struct nw_step_runner){.fs = fs,
+							  .journal = &session->journal};
 		nw_expedite_begin(features, &session->journal.expedited);
 		ret = nw_session_prepare(session, options, err);
 	}
@@ -396,7 +397,7 @@ static bool is_recording(const struct nw_session *session)
 {
 	struct nw_buf text = {0};
 
-	if (session->doing.dry_run)
+	if (session->runner.dry_run)
 		return true;
 	nw_tracefs_read(session->instance, "tracing_on", &text);
 	bool is = text.len && text.data[0] == '1';
@@ -420,7 +421,7 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 	int ret = 0;
 
 	session->began_ns = nw_session_now(session);
-	if (!session->doing.dry_run &&
+	if (!session->runner.dry_run &&
 	    (ret = nw_journal_note(&session->journal, "arming\n")) < 0)
 		nw_fail(err, -ret, "cannot write the journal: %s", nw_strerror(-ret));
 	if (ret == 0 && nw_sched_filter_begin(session) < 0)
@@ -428,7 +429,7 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_session_enable(session, err);
 	nw_expedite_end(&session->journal.expedited);
-	if (ret < 0 || session->doing.dry_run)
+	if (ret < 0 || session->runner.dry_run)
 		return ret;
 	nw_session_find_ids(session, 0); /* no event will be split any more */
 	return nw_session_raise_semaphores(session, err);
@@ -543,7 +544,7 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 
 void nw_session_free(struct nw_session *session)
 {
-	nw_steps_free(&session->doing.steps);
+	nw_steps_free(&session->runner.steps);
 	nw_vec_each (&session->paths, known)
 		free(known->path);
 	nw_vec_free(&session->paths);

@@ -20,7 +20,7 @@ struct nw_session {
 	const struct nw_plan *plan;
 	struct nw_armed *armed; /* what became of it; the caller's */
 	struct nw_journal journal;
-	struct nw_doing doing;	      /* how its steps are done, or told */
+	struct nw_step_runner runner; /* how its steps are done, or told */
 	char where[NW_MAX_NAME + 16]; /* "instances/nopwatch_X/"; "": the top level */
 	int instance; /* directory, -1: none yet; the top level itself if `top` */
 	bool top;     /* it records in the top-level buffer */

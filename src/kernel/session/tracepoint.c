@@ -225,7 +225,7 @@ static int try_scheduler(struct nw_session *session)
 	int ret = stacks ? find_stacks(session) : -ENOENT;
 	session->armed->shifted_states = switches &&
 					 features->masked[NW_FEATURE_SWITCH_STATE];
-	if (!session->doing.dry_run &&
+	if (!session->runner.dry_run &&
 	    (ret == 0 || (switches && may_be_shifted(features)))) {
 		int tried = try_sleep(session, ret == 0);
 		ret = ret < 0 ? ret : tried;
@@ -284,7 +284,7 @@ static int try_event(struct nw_session *session, const struct nw_event *event)
 
 	if (strchr(event->system, '/') || strchr(event->name, '/'))
 		return -EINVAL;
-	if (session->doing.dry_run)
+	if (session->runner.dry_run)
 		return 0;
 	snprintf(file, sizeof(file), "events/%s/%s/enable", event->system, event->name);
 	return nw_tracefs_has(session->instance, file) ? 0 : -ENOENT;

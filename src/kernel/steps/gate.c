@@ -48,7 +48,7 @@ void nw_gate_file(const char *session, char out[32])
 	snprintf(out, 32, "%s%.23s", prefix, session);
 }
 
-int nw_gate_step(struct nw_doing *doing, const struct nw_journal *journal,
+int nw_gate_step(struct nw_step_runner *runner, const struct nw_journal *journal,
 		 enum nw_gate_move move)
 {
 	static const struct {
@@ -64,7 +64,7 @@ int nw_gate_step(struct nw_doing *doing, const struct nw_journal *journal,
 
 	nw_gate_file(journal->session, name);
 	snprintf(path, sizeof(path), "%s/%s", journal->dir, name);
-	return nw_doing_step(doing, moves[move].kind, path, moves[move].text, NULL);
+	return nw_step_runner_step(runner, moves[move].kind, path, moves[move].text, NULL);
 }
 
 void nw_gate_remove(const struct nw_journal *journal)

@@ -17,7 +17,7 @@ enum nw_gate_move {
 	NW_GATE_OPEN,
 	NW_GATE_SHUT
 };
-int nw_gate_step(struct nw_doing *doing, const struct nw_journal *journal,
+int nw_gate_step(struct nw_step_runner *runner, const struct nw_journal *journal,
 		 enum nw_gate_move move);
 void nw_gate_remove(const struct nw_journal *journal);
 /* Returns the definition of "GROUP/NAME" at the gate, which has to precede all other definitions of the event.

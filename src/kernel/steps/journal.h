@@ -115,7 +115,7 @@ int nw_journal_parse(struct nw_buf *text,
 		     unsigned int *number, bool *cut);
 
 /* The content of a dead session's journal: its definitions, and the undos that are left. */
-struct nw_journal_story {
+struct nw_journal_contents {
 	struct nw_steps definitions; /* in the order in which it made them */
 	struct nw_steps undos;	     /* the latest first */
 	/* Semaphores that it raised (`back` undoes it) and lowered (`go` did it), the oldest first. */
@@ -126,7 +126,7 @@ struct nw_journal_story {
 	bool armed; /* it had begun to enable events */
 	bool stale; /* from another boot: nothing of the session exists any more */
 };
-int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *out);
-void nw_journal_story_free(struct nw_journal_story *story);
+int nw_journal_read(const struct nw_journal *journal, struct nw_journal_contents *out);
+void nw_journal_contents_free(struct nw_journal_contents *contents);
 
 #endif

@@ -149,21 +149,22 @@ static bool has_value(const struct nw_steps *steps, const struct nw_action *acti
 	return false;
 }
 
-static int add_action(struct nw_journal_story *story, const struct nw_journal_line *line)
+static int add_action(struct nw_journal_contents *contents,
+		      const struct nw_journal_line *line)
 {
 	bool undo = line->words[0][0] == 'u';
-	struct nw_steps *steps = undo ? &story->undos : &story->definitions;
+	struct nw_steps *steps = undo ? &contents->undos : &contents->definitions;
 	struct nw_action action = {0};
 	int ret = nw_journal_read_action(line, &action);
 
 	if (ret == 0 && action.kind == NW_DO_LOWER) {
-		nw_steps_add(&story->semaphores, undo ? NW_DO_NOTHING : action.kind,
+		nw_steps_add(&contents->semaphores, undo ? NW_DO_NOTHING : action.kind,
 			     action.file, action.text);
 		if (undo)
-			nw_steps_back(&story->semaphores, action.kind, action.file,
+			nw_steps_back(&contents->semaphores, action.kind, action.file,
 				      action.text);
-		story->semaphore_last = true;
-		ret = story->semaphores.failed ? -ENOMEM : 0;
+		contents->semaphore_last = true;
+		ret = contents->semaphores.failed ? -ENOMEM : 0;
 	} else if (ret == 0 && !has_value(steps, &action))
 		nw_steps_add(steps, action.kind, action.file, action.text);
 	nw_action_free(&action);
@@ -187,47 +188,48 @@ static void drop_undos(struct nw_steps *steps, const char *file)
 
 static int read_line(void *arg, const struct nw_journal_line *line)
 {
-	struct nw_journal_story *story = arg;
+	struct nw_journal_contents *contents = arg;
 
-	story->semaphore_last = false;
+	contents->semaphore_last = false;
 	if (strcmp(line->words[0], "do") == 0 || strcmp(line->words[0], "undo") == 0)
-		return add_action(story, line);
+		return add_action(contents, line);
 	if (strcmp(line->words[0], "arming") == 0)
-		story->armed = true;
+		contents->armed = true;
 	if (strcmp(line->words[0], "file") == 0 && line->count == 3)
-		nw_steps_add(&story->files, NW_DO_NOTHING, line->words[1], line->words[2]);
+		nw_steps_add(&contents->files, NW_DO_NOTHING, line->words[1],
+			     line->words[2]);
 	if (strcmp(line->words[0], "undone") == 0 && line->count == 2)
-		drop_undos(&story->undos, line->words[1]);
-	return story->files.failed ? -ENOMEM : 0;
+		drop_undos(&contents->undos, line->words[1]);
+	return contents->files.failed ? -ENOMEM : 0;
 }
 
-int nw_journal_read(const struct nw_journal *journal, struct nw_journal_story *out)
+int nw_journal_read(const struct nw_journal *journal, struct nw_journal_contents *out)
 {
-	struct nw_journal_story story = {0};
+	struct nw_journal_contents contents = {0};
 	struct nw_buf text = {0};
 	int ret = nw_journal_text(journal, &text);
 
 	if (ret == 0)
-		ret = nw_journal_parse(&text, read_line, &story, NULL, NULL);
+		ret = nw_journal_parse(&text, read_line, &contents, NULL, NULL);
 	nw_buf_free(&text);
-	story.stale = ret == -ESTALE;
-	if (ret < 0 && !story.stale) {
-		nw_journal_story_free(&story);
+	contents.stale = ret == -ESTALE;
+	if (ret < 0 && !contents.stale) {
+		nw_journal_contents_free(&contents);
 		return ret;
 	}
-	for (size_t i = 0, j = story.undos.list.count; i + 1 < j; i++) {
-		struct nw_step last = story.undos.list.item[--j];
-		story.undos.list.item[j] = story.undos.list.item[i];
-		story.undos.list.item[i] = last;
+	for (size_t i = 0, j = contents.undos.list.count; i + 1 < j; i++) {
+		struct nw_step last = contents.undos.list.item[--j];
+		contents.undos.list.item[j] = contents.undos.list.item[i];
+		contents.undos.list.item[i] = last;
 	}
-	*out = story;
+	*out = contents;
 	return 0;
 }
 
-void nw_journal_story_free(struct nw_journal_story *story)
+void nw_journal_contents_free(struct nw_journal_contents *contents)
 {
-	nw_steps_free(&story->definitions);
-	nw_steps_free(&story->undos);
-	nw_steps_free(&story->semaphores);
-	nw_steps_free(&story->files);
+	nw_steps_free(&contents->definitions);
+	nw_steps_free(&contents->undos);
+	nw_steps_free(&contents->semaphores);
+	nw_steps_free(&contents->files);
 }

@@ -136,7 +136,7 @@ static int do_step(struct nw_semaphores *set, enum nw_action_kind kind,
 		ret = nw_semaphore_action(NW_DO_LOWER, &step, &back);
 	go.process = process;
 	if (ret == 0)
-		ret = nw_doing_action(&set->doing, &go, &back);
+		ret = nw_step_runner_action(&set->runner, &go, &back);
 	nw_action_free(&go);
 	nw_action_free(&back);
 	return ret;
@@ -410,7 +410,7 @@ int nw_semaphores_open(const struct nw_armed *armed, const struct nw_journal *jo
 		return nw_no_memory(err);
 	if (!*out)
 		set->watch = -1;
-	set->doing.journal = journal;
+	set->runner.journal = journal;
 	int ret = find_all(set, armed);
 	if (!*out && (ret < 0 || !set->all.count)) {
 		free_set(set);
@@ -464,15 +464,15 @@ static void recall_lower(struct nw_semaphores *set, const struct nw_semaphore_st
 }
 
 /* Notes all raises (the step's `back` undoes one) and lowerings (the step's `go`) of the dead session. */
-static int recall(struct nw_semaphores *set, const struct nw_journal_story *story)
+static int recall(struct nw_semaphores *set, const struct nw_journal_contents *contents)
 {
-	size_t count = story->semaphores.list.count;
+	size_t count = contents->semaphores.list.count;
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < count; i++) {
-		const struct nw_step *one = &story->semaphores.list.item[i];
+		const struct nw_step *one = &contents->semaphores.list.item[i];
 		bool lower = one->go.kind == NW_DO_LOWER;
-		bool unsure = i + 1 == count && story->semaphore_last;
+		bool unsure = i + 1 == count && contents->semaphore_last;
 		struct nw_semaphore_step step;
 		if (nw_semaphore_step_read(lower ? &one->go : &one->back, &step) < 0)
 			continue;
@@ -486,14 +486,14 @@ static int recall(struct nw_semaphores *set, const struct nw_journal_story *stor
 
 int nw_semaphores_recover(const struct nw_journal *journal, nw_strings *stuck)
 {
-	struct nw_semaphores set = {.doing = {.journal = journal}, .watch = -1};
-	struct nw_journal_story story;
-	int ret = nw_journal_read(journal, &story);
+	struct nw_semaphores set = {.runner = {.journal = journal}, .watch = -1};
+	struct nw_journal_contents contents;
+	int ret = nw_journal_read(journal, &contents);
 
 	if (ret < 0)
 		return ret;
-	ret = recall(&set, &story);
-	nw_journal_story_free(&story);
+	ret = recall(&set, &contents);
+	nw_journal_contents_free(&contents);
 	if (ret == 0 && set.all.count)
 		return finish(&set, stuck);
 	free_set(&set);

@@ -42,7 +42,7 @@ struct nw_opener {
 };
 
 struct nw_semaphores {
-	struct nw_doing doing; /* does the steps */
+	struct nw_step_runner runner; /* does the steps */
 	NW_VEC(struct nw_semaphore) all;
 	NW_VEC(struct nw_target) targets;
 	NW_VEC(struct nw_opener) openers;

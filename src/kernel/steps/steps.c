@@ -299,31 +299,31 @@ int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 
 /* ---- a list that is done as it is made ---------------------------------------------- */
 
-int nw_doing_action(struct nw_doing *doing, const struct nw_action *go,
-		    const struct nw_action *back)
+int nw_step_runner_action(struct nw_step_runner *runner, const struct nw_action *go,
+			  const struct nw_action *back)
 {
 	static const struct nw_action nothing = {.kind = NW_DO_NOTHING};
 	int ret = 0;
 
-	if (doing->dry_run) {
-		nw_steps_add(&doing->steps, go->kind, go->file, go->text);
+	if (runner->dry_run) {
+		nw_steps_add(&runner->steps, go->kind, go->file, go->text);
 		return 0;
 	}
-	if (doing->journal)
-		ret = nw_journal_step(doing->journal, go, back ? back : &nothing);
-	return ret < 0 ? ret : nw_action_do(doing->fs, go);
+	if (runner->journal)
+		ret = nw_journal_step(runner->journal, go, back ? back : &nothing);
+	return ret < 0 ? ret : nw_action_do(runner->fs, go);
 }
 
-int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *file,
-		  const char *text, const struct nw_action *back)
+int nw_step_runner_step(struct nw_step_runner *runner, enum nw_action_kind kind,
+			const char *file, const char *text, const struct nw_action *back)
 {
 	const struct nw_action go = {
 		.kind = kind, .file = (char *)file, .text = (char *)text};
 
-	return nw_doing_action(doing, &go, back);
+	return nw_step_runner_action(runner, &go, back);
 }
 
-void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...)
+void nw_step_runner_shell(struct nw_step_runner *runner, const char *fmt, ...)
 {
 	struct nw_buf text = {0};
 	va_list args;
@@ -331,8 +331,8 @@ void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...)
 	va_start(args, fmt);
 	nw_buf_vprintf(&text, fmt, args);
 	va_end(args);
-	doing->steps.failed |= text.failed;
-	nw_steps_add(&doing->steps, NW_DO_SHELL, "", nw_buf_str(&text));
+	runner->steps.failed |= text.failed;
+	nw_steps_add(&runner->steps, NW_DO_SHELL, "", nw_buf_str(&text));
 	nw_buf_free(&text);
 }
 

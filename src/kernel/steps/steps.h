@@ -5,7 +5,7 @@
  *
  * - `add`, `enable`, `disable` and `remove` know all steps in advance: nw_steps_do() does all or none;
  * - a session continues according to the kernel's answers (a place that is refused, a buffer that cannot be
- *    allocated), so its list is made while it is done: struct nw_doing;
+ *    allocated), so its list is made while it is done: struct nw_step_runner;
  * - a teardown continues after an error: nw_steps_do_each().
  *
  * nw_steps_print() prints the steps. journal.h describes what is written before each of them.
@@ -105,7 +105,7 @@ int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 
 /* Does steps one by one, while the list is made. */
 struct nw_journal;
-struct nw_doing {
+struct nw_step_runner {
 	const struct nw_tracefs *fs;
 	/* Gets each undo before the step is done; NULL: there is no journal. */
 	const struct nw_journal *journal;
@@ -117,13 +117,14 @@ struct nw_doing {
  * Does a step at once. Returns 0 or -errno, which the caller explains. back: the action that undoes it; NULL: the
  * undo of an earlier step does. A definition (APPEND) is written into the journal, too.
  */
-int nw_doing_step(struct nw_doing *doing, enum nw_action_kind kind, const char *file,
-		  const char *text, const struct nw_action *back);
+int nw_step_runner_step(struct nw_step_runner *runner, enum nw_action_kind kind,
+			const char *file, const char *text, const struct nw_action *back);
 /* Does a step that is given as an action. */
-int nw_doing_action(struct nw_doing *doing, const struct nw_action *go,
-		    const struct nw_action *back);
+int nw_step_runner_action(struct nw_step_runner *runner, const struct nw_action *go,
+			  const struct nw_action *back);
 /* Adds a shell command that is only printed. */
-void nw_doing_shell(struct nw_doing *doing, const char *fmt, ...) nw_format(2, 3);
+void nw_step_runner_shell(struct nw_step_runner *runner, const char *fmt, ...)
+	nw_format(2, 3);
 
 /*
  * Takes the lock on instances. Up to 5.5 the kernel cannot finish the removal of an instance while a process has a

@@ -205,12 +205,12 @@ static bool is_of_buffer(const struct nw_action *undo)
 }
 
 static int put_back(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		    const struct nw_journal_story *story, nw_strings *stuck)
+		    const struct nw_journal_contents *contents, nw_strings *stuck)
 {
 	bool cleared = false;
 	int ret = 0;
 
-	nw_vec_each (&story->undos.list, step) {
+	nw_vec_each (&contents->undos.list, step) {
 		const struct nw_action *undo = &step->go;
 		if (!cleared && is_of_buffer(undo))
 			nw_top_clear(fs);
@@ -230,17 +230,17 @@ static int put_back(const struct nw_tracefs *fs, const struct nw_journal *journa
 int nw_session_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		       nw_strings *stuck)
 {
-	struct nw_journal_story story;
-	int ret = nw_journal_read(journal, &story);
+	struct nw_journal_contents contents;
+	int ret = nw_journal_read(journal, &contents);
 
 	if (ret < 0 &&
 	    nw_is_shortage(
 		    -ret)) /* a shortage may be over: the failed attempt has freed its memory */
-		ret = nw_journal_read(journal, &story);
+		ret = nw_journal_read(journal, &contents);
 	if (ret < 0)
 		return ret;
-	if (!story.stale)
-		ret = put_back(fs, journal, &story, stuck);
-	nw_journal_story_free(&story);
+	if (!contents.stale)
+		ret = put_back(fs, journal, &contents, stuck);
+	nw_journal_contents_free(&contents);
 	return ret;
 }

@@ -19,7 +19,7 @@ bool nw_task_states_uses(const struct nw_task_states *states, uint32_t probe);
 void nw_task_states_hit(struct nw_task_states *states, const struct nw_hit *hit);
 /* Tells that events are lost, so that the states of threads are unknown. */
 void nw_task_states_loss(struct nw_task_states *states);
-/* Implement nw_summary_named_threads(), nw_summary_thread_named() and nw_summary_same_names(). */
+/* Implement nw_summary_named_threads(), nw_summary_thread_named() and nw_summary_copy_thread_table(). */
 void nw_task_states_named(struct nw_task_states *states, bool all);
 void nw_task_states_recorded(struct nw_task_states *states, int32_t tid, uint64_t from);
 void nw_task_states_same(struct nw_task_states *states, const struct nw_task_states *other);

@@ -131,7 +131,8 @@ static void keep_gone(const struct nw_calls *calls, struct nw_calls_of *thread,
 }
 
 /* Closes the open calls from this index on, which cannot return any more unless the thread has several stacks. */
-static void bury_from(struct nw_calls *calls, struct nw_calls_of *thread, uint32_t first)
+static void close_calls_above(struct nw_calls *calls, struct nw_calls_of *thread,
+			      uint32_t first)
 {
 	uint32_t omitted = first_omitted(thread);
 
@@ -199,7 +200,7 @@ static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *threa
 	while (first && (thread->open[first - 1].stack < stack ||
 			 thread->open[first - 1].stack <= thread->returned))
 		first--;
-	bury_from(calls, thread, first);
+	close_calls_above(calls, thread, first);
 	same = first;
 	while (same && thread->open[same - 1].stack == stack)
 		same--;
@@ -223,7 +224,7 @@ static nw_apart void clear_frame(struct nw_calls *calls, struct nw_calls_of *thr
 			settle_gone(calls, thread, i);
 	while (!thread->switches && first && thread->open[first - 1].stack < call->stack)
 		first--;
-	bury_from(calls, thread, first);
+	close_calls_above(calls, thread, first);
 	for (uint32_t i = thread->count; i-- > 0;) {
 		struct nw_call old = thread->open[i];
 		if (old.stack != call->stack || old.span != call->span ||
@@ -419,7 +420,7 @@ enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owne
 	       thread->open[first].stack == out->stack)
 		first++;
 	if (!thread->switches)
-		bury_from(calls, thread, first);
+		close_calls_above(calls, thread, first);
 	remove_open(calls, thread, at);
 	thread->returned = calls->frames ? 0 : out->stack;
 	return NW_CALL_RETURNED;

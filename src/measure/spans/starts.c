@@ -21,16 +21,16 @@ enum {
 	FIRST_SLOTS = 256
 };
 
-struct nw_starts {
+struct nw_span_starts {
 	struct start *slot;
 	size_t slots, count;
 	uint64_t serial;
 	unsigned int shift; /* 64 - log2(slots) */
-	struct start last;  /* the start that nw_starts_follow() returned last */
+	struct start last;  /* the start that nw_span_starts_follow() returned last */
 	bool failed;	    /* there was no memory for a start */
 };
 
-static int use_slots(struct nw_starts *starts, size_t slots)
+static int use_slots(struct nw_span_starts *starts, size_t slots)
 {
 	struct start *slot = calloc(slots, sizeof(*slot));
 
@@ -43,9 +43,9 @@ static int use_slots(struct nw_starts *starts, size_t slots)
 	return 0;
 }
 
-int nw_starts_open(struct nw_starts **out)
+int nw_span_starts_open(struct nw_span_starts **out)
 {
-	struct nw_starts *starts = calloc(1, sizeof(*starts));
+	struct nw_span_starts *starts = calloc(1, sizeof(*starts));
 
 	if (!starts || use_slots(starts, FIRST_SLOTS) < 0) {
 		free(starts);
@@ -55,12 +55,12 @@ int nw_starts_open(struct nw_starts **out)
 	return 0;
 }
 
-bool nw_starts_failed(const struct nw_starts *starts)
+bool nw_span_starts_failed(const struct nw_span_starts *starts)
 {
 	return starts && starts->failed;
 }
 
-void nw_starts_free(struct nw_starts *starts)
+void nw_span_starts_free(struct nw_span_starts *starts)
 {
 	if (!starts)
 		return;
@@ -72,7 +72,7 @@ void nw_starts_free(struct nw_starts *starts)
 }
 
 /* The key is not hashed, because few spans begin at the same time. */
-static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
+static nw_inlined size_t home_of(const struct nw_span_starts *starts, uint32_t span,
 				 uint64_t time)
 {
 	return (size_t)(((time ^ (uint64_t)span << 48) * 0x9e3779b97f4a7c15u) >>
@@ -80,8 +80,8 @@ static nw_inlined size_t home_of(const struct nw_starts *starts, uint32_t span,
 }
 
 /* Returns the free slot for a start. */
-static nw_inlined struct start *free_slot(const struct nw_starts *starts, uint32_t span,
-					  uint64_t time)
+static nw_inlined struct start *free_slot(const struct nw_span_starts *starts,
+					  uint32_t span, uint64_t time)
 {
 	size_t at = home_of(starts, span, time);
 
@@ -91,7 +91,7 @@ static nw_inlined struct start *free_slot(const struct nw_starts *starts, uint32
 }
 
 /* Returns the start, or the latest one if several of the same key have begun at the same time; NULL: none. */
-static nw_inlined struct start *find(const struct nw_starts *starts, uint32_t span,
+static nw_inlined struct start *find(const struct nw_span_starts *starts, uint32_t span,
 				     uint64_t key, uint64_t time)
 {
 	struct start *found = NULL;
@@ -108,9 +108,9 @@ static nw_inlined struct start *find(const struct nw_starts *starts, uint32_t sp
 }
 
 /* Makes a larger table; returns false without memory. */
-static nw_apart bool grow(struct nw_starts *starts)
+static nw_apart bool grow(struct nw_span_starts *starts)
 {
-	struct nw_starts old = *starts;
+	struct nw_span_starts old = *starts;
 
 	if (use_slots(starts, old.slots * 2) < 0)
 		return false;
@@ -124,7 +124,7 @@ static nw_apart bool grow(struct nw_starts *starts)
 }
 
 /* Keeps a start. If the table is full, the start will be unknown when its span ends. */
-static void add_start(struct nw_starts *starts, const struct nw_span_event *event)
+static void add_start(struct nw_span_starts *starts, const struct nw_span_event *event)
 {
 	struct nw_hit *copy = NULL;
 
@@ -151,7 +151,7 @@ static void add_start(struct nw_starts *starts, const struct nw_span_event *even
 }
 
 /* Frees a slot. Entries behind it move up if their search would end at the free slot. */
-static void close_gap(struct nw_starts *starts, size_t gap)
+static void close_gap(struct nw_span_starts *starts, size_t gap)
 {
 	size_t mask = starts->slots - 1;
 
@@ -167,8 +167,8 @@ static void close_gap(struct nw_starts *starts, size_t gap)
 	starts->slot[gap].copy = NULL;
 }
 
-const struct nw_hit *nw_starts_follow(struct nw_starts *starts,
-				      const struct nw_span_event *event)
+const struct nw_hit *nw_span_starts_follow(struct nw_span_starts *starts,
+					   const struct nw_span_event *event)
 {
 	free(starts->last.copy);
 	starts->last.copy = NULL;

@@ -197,7 +197,7 @@ static void read_list(struct nw_traced *traced, const char *proc)
 
 static const struct nw_jit_name *find(const nw_jit_names *names, uint64_t address)
 {
-	size_t low = nw_vec_in_front(names, name, name->start <= address);
+	size_t low = nw_vec_lower_bound(names, name, name->start <= address);
 
 	return low && address - names->item[low - 1].start < names->item[low - 1].size
 		       ? &names->item[low - 1]

@@ -491,7 +491,7 @@ struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid)
 /* Returns the index of the first region that ends behind the address. */
 static size_t find(const struct nw_traced *traced, uint64_t address)
 {
-	return nw_vec_in_front(&traced->regions, region, region->end <= address);
+	return nw_vec_lower_bound(&traced->regions, region, region->end <= address);
 }
 
 /* Is there room for more regions? If not, that is noted. */

@@ -132,8 +132,8 @@ static void listen(void *arg, const struct nw_span_event *event)
 	if (m->slow && nw_slow_watch_failed(m->slow))
 		nw_no_memory(&m->failure);
 	if (m->starts) {
-		const struct nw_hit *began = nw_starts_follow(m->starts, event);
-		if (nw_starts_failed(m->starts))
+		const struct nw_hit *began = nw_span_starts_follow(m->starts, event);
+		if (nw_span_starts_failed(m->starts))
 			nw_no_memory(&m->failure);
 		if (event->moment == NW_SPAN_ENDS)
 			count_stack(m, event, began);
@@ -155,7 +155,7 @@ static bool is_lazy(const struct nw_measure *m)
 
 static const char *channel_of(void *arg, const struct nw_value *callers, uint64_t *function)
 {
-	return nw_run_channel(((struct nw_measure *)arg)->run, callers, function);
+	return nw_run_wait_channel(((struct nw_measure *)arg)->run, callers, function);
 }
 
 static int open_summary(struct nw_measure *m, const struct nw_by *by,
@@ -200,7 +200,7 @@ static int open_stacks(struct nw_measure *m, const struct nw_selection *selectio
 	if (!callers)
 		return 0;
 	m->begins = calloc(selection->probes.count + 1, sizeof(*m->begins));
-	if (!m->begins || (!m->slow && nw_starts_open(&m->starts) < 0))
+	if (!m->begins || (!m->slow && nw_span_starts_open(&m->starts) < 0))
 		return nw_no_memory(err);
 	nw_vec_each (&m->spans, span)
 		nw_vec_each (&span->starts, probe)
@@ -234,7 +234,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 
 static bool is_wanted(void *arg, int32_t tid)
 {
-	return nw_run_wants(arg, tid);
+	return nw_run_is_traced_thread(arg, tid);
 }
 
 static const struct nw_task *task_of(void *arg, int32_t tid)
@@ -273,7 +273,7 @@ static int use_run(const struct nw_measure *m, struct nw_summary *summary)
 	if (so_far->named_threads)
 		nw_summary_named_threads(summary, so_far->has_named);
 	if (so_far->restricted)
-		nw_summary_only(summary, is_wanted, m->run);
+		nw_summary_set_thread_filter(summary, is_wanted, m->run);
 	return so_far->hit_costs && (m->options.costs || m->options.net)
 		       ? nw_summary_use_cost(summary, so_far->hit_costs, m->options.net)
 		       : 0;
@@ -357,8 +357,8 @@ static int hand_over(const struct nw_measure *m, struct nw_summary *summary)
 
 	if (use_run(m, summary) < 0)
 		return -ENOMEM;
-	nw_summary_inherit_losses(summary, m->summary, nw_run_known(m->run));
-	nw_summary_same_names(summary, m->summary);
+	nw_summary_inherit_losses(summary, m->summary, nw_run_watermark(m->run));
+	nw_summary_copy_thread_table(summary, m->summary);
 	for (uint32_t i = 0; so_far->disabled_at && i < so_far->selection.probes.count; i++)
 		if (so_far->disabled_at[i])
 			nw_summary_disabled(summary, i, so_far->disabled_at[i]);
@@ -368,7 +368,7 @@ static int hand_over(const struct nw_measure *m, struct nw_summary *summary)
 int nw_measure_regroup(struct nw_measure *m, const char *text, struct nw_error *err)
 {
 	struct nw_by *by = calloc(1, sizeof(*by));
-	uint64_t known = nw_run_known(m->run);
+	uint64_t known = nw_run_watermark(m->run);
 	struct nw_summary *summary = NULL;
 	struct nw_bins *bins = NULL;
 	int ret = by ? make_by(m, text, by, err) : nw_no_memory(err);
@@ -465,7 +465,7 @@ static nw_cold int end_intervals(struct nw_measure *m, uint64_t until, struct nw
 static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_measure *m = arg;
-	uint64_t until = nw_min64(nw_run_known(run), nw_run_so_far(run)->now_ns);
+	uint64_t until = nw_min64(nw_run_watermark(run), nw_run_so_far(run)->now_ns);
 	int ret = is_due(m, until) ? end_intervals(m, until, err) : 0;
 
 	return ret == 0 && m->options.tick ? m->options.tick(m->options.arg, err) : ret;
@@ -565,8 +565,8 @@ static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit
 		m->scheduled++;
 		nw_summary_scheduled(m->summary, hit);
 		break;
-	case NW_HIT_STRANGER: /* sched_switch also concerns the next thread, which may be traced */
-		ret = nw_summary_stranger(m->summary, hit);
+	case NW_HIT_UNTRACED: /* sched_switch also concerns the next thread, which may be traced */
+		ret = nw_summary_untraced_hit(m->summary, hit);
 		break;
 	case NW_HIT_FILTERED:
 		if (nw_unlikely(hit->time >= m->next))
@@ -690,7 +690,7 @@ void nw_measure_close(struct nw_measure *m)
 {
 	nw_summary_free(m->summary);
 	nw_slow_watch_free(m->slow);
-	nw_starts_free(m->starts);
+	nw_span_starts_free(m->starts);
 	nw_stack_counts_free(&m->stacks);
 	free(m->begins);
 	nw_bins_free(m->bins);

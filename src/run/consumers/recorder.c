@@ -207,7 +207,7 @@ int nw_recorder_scheduled(struct nw_recorder *r, const struct nw_hit *hit)
 
 	if (strcmp(probe->provider, NW_STACK_SYSTEM) != 0 || !hit->value_count)
 		return 0;
-	const char *name = nw_run_channel(r->run, &hit->values[0], &address);
+	const char *name = nw_run_wait_channel(r->run, &hit->values[0], &address);
 	if (!name)
 		return 0;
 	nw_cleanup(nw_free_ptr) char *line = nw_text("%" PRIx64 " %s", address, name);
@@ -292,7 +292,7 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 	}
 	if (result->follow)
 		nw_buf_adds(out, "follow 1\n");
-	if (result->strangers)
+	if (result->untraced_recorded)
 		nw_buf_adds(out, "strangers 1\n");
 	if (result->named_threads)
 		nw_buf_printf(out, "named_threads %d\n", result->has_named ? 2 : 1);

@@ -223,7 +223,8 @@ static int tick(void *arg, struct nw_error *err)
 
 	if (live)
 		return live->tick(live->arg, err);
-	if (nw_run_asked(r->measure.run)) { /* by SIGUSR1: a report of the run so far */
+	if (nw_run_report_requested(
+		    r->measure.run)) { /* by SIGUSR1: a report of the run so far */
 		struct nw_report report = make_report(r, so_far);
 		report.so_far = true;
 		report.elapsed_ns = nw_result_elapsed(so_far);
@@ -311,7 +312,7 @@ int nw_reports_regroup(struct nw_reports *r, const char *by, struct nw_error *er
 	if (ret < 0)
 		return ret;
 	r->by = by;
-	r->since = nw_run_known(r->measure.run);
+	r->since = nw_run_watermark(r->measure.run);
 	return 0;
 }
 

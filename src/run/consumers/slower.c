@@ -16,7 +16,7 @@ struct kind {
 
 struct nw_slow_watch {
 	struct nw_slower slower;
-	struct nw_starts *starts;
+	struct nw_span_starts *starts;
 	struct kind *kind; /* by span */
 	size_t kinds;
 };
@@ -57,7 +57,7 @@ int nw_slow_watch_open(const struct nw_slower *slower, size_t spans,
 		return -ENOMEM;
 	*watch = (struct nw_slow_watch){.slower = *slower, .kinds = spans};
 	watch->kind = calloc(spans + 1, sizeof(struct kind));
-	if (!watch->kind || nw_starts_open(&watch->starts) < 0) {
+	if (!watch->kind || nw_span_starts_open(&watch->starts) < 0) {
 		nw_slow_watch_free(watch);
 		return -ENOMEM;
 	}
@@ -74,7 +74,7 @@ void nw_slow_watch_free(struct nw_slow_watch *watch)
 	for (size_t i = 0; watch->kind && i < watch->kinds; i++)
 		nw_histogram_free(&watch->kind[i].seen);
 	free(watch->kind);
-	nw_starts_free(watch->starts);
+	nw_span_starts_free(watch->starts);
 	free(watch);
 }
 
@@ -98,7 +98,7 @@ static uint64_t limit_of(struct kind *kind, double percentile, uint64_t latency)
 
 bool nw_slow_watch_failed(const struct nw_slow_watch *watch)
 {
-	bool failed = nw_starts_failed(watch->starts);
+	bool failed = nw_span_starts_failed(watch->starts);
 
 	for (size_t i = 0; i < watch->kinds; i++)
 		failed |= watch->kind[i].seen.failed;
@@ -108,7 +108,7 @@ bool nw_slow_watch_failed(const struct nw_slow_watch *watch)
 bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event *event,
 			struct nw_slow_span *out)
 {
-	const struct nw_hit *began = nw_starts_follow(watch->starts, event);
+	const struct nw_hit *began = nw_span_starts_follow(watch->starts, event);
 	double percentile = watch->slower.percentile;
 
 	if (event->moment != NW_SPAN_ENDS)

@@ -15,7 +15,7 @@
 #include "page_history.h"
 #include "reach.h"
 #include "run/consumers/recorder.h"
-#include "still_named.h"
+#include "sched_filter_snapshot.h"
 #include "trigger.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -64,7 +64,8 @@ struct nw_flight {
 	uint64_t cuts;	   /* number of recordings that were begun */
 	uint64_t number;   /* of the last name */
 	uint64_t last_cut; /* the records that are kept were read up to this time */
-	struct nw_still_named named; /* threads whose scheduler events are recorded */
+	struct nw_sched_filter_snapshot
+		named; /* threads whose scheduler events are recorded */
 	nw_strings
 		/* names: scheduler events of new threads with these names are recorded, too */
 		comms;
@@ -133,7 +134,7 @@ static int check_triggers(struct nw_flight *f, struct nw_error *err)
 	const char *fell_back = nw_lookout_check_kernel(&f->lookout);
 	if (fell_back)
 		nw_run_notice(f->run, "%s", fell_back);
-	if (nw_run_asked_snapshot(f->run))
+	if (nw_run_snapshot_requested(f->run))
 		add_trigger(f, now, now, "SIGUSR2");
 	ret = nw_health_check(&f->health, err);
 	if (ret > 0) {
@@ -225,8 +226,8 @@ static int look_who_is_named(struct nw_flight *f)
 
 	/* A new name in records that were read earlier is not seen any more. */
 	if (f->reach.is_short)
-		nw_still_named_pause(&f->named,
-				     nw_max64(f->named.read, nw_run_known(f->run)));
+		nw_sched_filter_snapshot_pause(
+			&f->named, nw_max64(f->named.read, nw_run_watermark(f->run)));
 	nw_strings_free(&f->comms);
 	f->comms = (nw_strings){0};
 	if (result->has_named)
@@ -236,7 +237,7 @@ static int look_who_is_named(struct nw_flight *f)
 					     nw_max64(f->now.from, result->armed_ns),
 					     &f->comms);
 	if (ret == 0)
-		ret = nw_still_named_look(&f->named, &now);
+		ret = nw_sched_filter_snapshot_look(&f->named, &now);
 	nw_vec_free(&now);
 	return ret;
 }
@@ -244,7 +245,8 @@ static int look_who_is_named(struct nw_flight *f)
 static void thread(void *arg, const struct nw_thread_event *event)
 {
 	if (event->what == NW_THREAD_BORN || event->what == NW_THREAD_NAMED)
-		nw_still_named_changed(&((struct nw_flight *)arg)->named, event->tid);
+		nw_sched_filter_snapshot_changed(&((struct nw_flight *)arg)->named,
+						 event->tid);
 }
 
 /* Begins to read for the triggers, if there is room for a recording. */
@@ -448,7 +450,8 @@ static void drop_job(struct nw_flight *f, size_t index)
 }
 
 /* Handles a failed writer. A name that another program has taken meanwhile is left to it. */
-static void judge_writing(struct nw_flight *f, struct job *job, int status, uint64_t now)
+static void handle_writer_exit(struct nw_flight *f, struct job *job, int status,
+			       uint64_t now)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 
@@ -486,7 +489,7 @@ static int write_jobs(struct nw_flight *f, struct nw_error *err)
 	if (waitpid(job->writer, &status, WNOHANG) != job->writer)
 		return 0;
 	if (status) {
-		judge_writing(f, job, status, now);
+		handle_writer_exit(f, job, status, now);
 		return 0;
 	}
 	notice_written(f, job);
@@ -579,7 +582,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 /* While all records are read as they come, refreshes the known names and threads once a second. */
 static int keep_up(struct nw_flight *f)
 {
-	uint64_t known = nw_run_known(f->run);
+	uint64_t known = nw_run_watermark(f->run);
 
 	if (!f->reach.is_short)
 		forget(f);
@@ -609,8 +612,9 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	if (f->recorder->failed)
 		return nw_fail(err, f->recorder->failed, "cannot keep what was read: %s",
 			       nw_strerror(f->recorder->failed));
-	if (f->reading && nw_run_known(run) >= f->now.end) {
-		nw_still_named_pause(&f->named, nw_session_now(run->live.session));
+	if (f->reading && nw_run_watermark(run) >= f->now.end) {
+		nw_sched_filter_snapshot_pause(&f->named,
+					       nw_session_now(run->live.session));
 		ret = cut(f, run->result, f->now.end, err);
 	}
 	if (ret == 0 && !f->reading)
@@ -632,7 +636,7 @@ static void stopping(void *arg, struct nw_run *run)
 		nw_run_notice(run, "%s", f->lookout.missed);
 	nw_wake_poll(&run->live.wake);
 	uint64_t now = nw_session_now(run->live.session);
-	if (nw_run_asked_snapshot(run))
+	if (nw_run_snapshot_requested(run))
 		add_trigger(f, now, now, "SIGUSR2");
 	begin_reading(f, false);
 }
@@ -771,7 +775,7 @@ void nw_flight_free(struct nw_flight *f)
 	nw_result_free(&f->lookout.result);
 	nw_page_history_free(&f->kept);
 	nw_recorder_free(f->recorder);
-	nw_still_named_free(&f->named);
+	nw_sched_filter_snapshot_free(&f->named);
 	nw_strings_free(&f->comms);
 	free(f);
 }

@@ -83,7 +83,7 @@ static void end_like(int status)
  * The guard is a process between us and the shell. It ends everything that the command has started, even if we are
  * killed with SIGKILL: the kernel then sends it SIGTERM, as we do to end it. It blocks all other signals.
  */
-static void stand_guard(const char *command, pid_t parent)
+static void kill_with_parent(const char *command, pid_t parent)
 {
 	sigset_t all, awaited;
 	int status = 0;
@@ -121,7 +121,7 @@ static int begin(struct nw_health *h, struct nw_error *err)
 	pid_t parent = getpid(), pid = fork();
 
 	if (pid == 0)
-		stand_guard(h->command, parent);
+		kill_with_parent(h->command, parent);
 	if (pid < 0)
 		return nw_fail(err, errno, "--until-cmd '%s': cannot be started: %s",
 			       h->command, nw_strerror(errno));

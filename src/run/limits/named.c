@@ -103,7 +103,7 @@ int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 	if (ret == 0 && images.count)
 		ret = find_processes(run, &images, &pids);
 	if (ret == 0)
-		ret = nw_session_users(run->live.session, &pids, &comms);
+		ret = nw_session_set_target_processes(run->live.session, &pids, &comms);
 	nw_vec_free(&images);
 	nw_vec_free(&pids);
 	nw_strings_free(&comms);
@@ -127,28 +127,28 @@ static uint64_t cpu_time(void)
 /* Searches again after the last birth: a new process starts a program, which then loads its libraries. */
 int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 {
-	struct nw_run_looking *looking = &run->live.looking;
+	struct nw_process_rescan *rescan = &run->live.rescan;
 	uint64_t now = nw_session_now(run->live.session), before = cpu_time();
 	const_images images = {0};
 	nw_pids pids = {0};
 	const char *refused;
 
-	if (!run->consumer.due || run->result->pids.count || now < looking->next ||
+	if (!run->consumer.due || run->result->pids.count || now < rescan->next ||
 	    !nw_session_names_threads(run->live.session, &refused))
 		return 0;
 	uint64_t born = nw_pid_space_last_born(&run->live.space);
-	bool fresh = !born || born != looking->born;
+	bool fresh = !born || born != rescan->born;
 	int ret = 0;
-	if (fresh || looking->again) {
+	if (fresh || rescan->again) {
 		ret = list_images(run, &images);
 		if (ret == 0)
 			ret = find_processes(run, &images, &pids);
 		if (ret == 0)
-			ret = nw_session_users_now(run->live.session, &pids);
+			ret = nw_session_update_target_processes(run->live.session, &pids);
 	}
-	looking->again = fresh;
-	looking->born = born;
-	looking->next = now + nw_max64(LOOK_NS, (cpu_time() - before) * REST_FACTOR);
+	rescan->again = fresh;
+	rescan->born = born;
+	rescan->next = now + nw_max64(LOOK_NS, (cpu_time() - before) * REST_FACTOR);
 	nw_vec_free(&images);
 	nw_vec_free(&pids);
 	return ret < 0 ? nw_no_memory(err) : 0;
@@ -173,7 +173,8 @@ int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 		if (!slot)
 			return nw_no_memory(err);
 		*slot = (struct nw_named_at){named->item[i].tid, named->item[i].from,
-					     run->delivery.stream ? nw_run_known(run) : 0};
+					     run->delivery.stream ? nw_run_watermark(run)
+								  : 0};
 	}
 	nw_session_names_threads(run->live.session, &why);
 	if (wants_switches(run) && anybody_hits(run))

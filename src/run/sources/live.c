@@ -18,9 +18,10 @@
 
 enum {
 	TICK_MS = 100,
-	REST_MS = 500,	       /* the same while nothing is to be read */
-	POLL_MS = 20,	       /* if the kernel cannot wake us when reading pays off */
-	MEETING_NS = 250000000 /* for looking up all threads before the probes are armed */
+	REST_MS = 500, /* the same while nothing is to be read */
+	POLL_MS = 20,  /* if the kernel cannot wake us when reading pays off */
+	THREAD_SCAN_NS =
+		250000000 /* for looking up all threads before the probes are armed */
 };
 
 /* ---- opening ------------------------------------------------------------------------ */
@@ -86,7 +87,7 @@ static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 }
 
 /* Are hits of untraced threads recorded, too? */
-static bool has_strangers(const struct nw_run *run)
+static bool records_untraced(const struct nw_run *run)
 {
 	return !nw_session_restricts(run->live.session) || nw_run_has_kernel_events(run);
 }
@@ -99,7 +100,7 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 		.follow = run->result->follow,
 		.look_up = look_up_task,
 		.look_up_arg = run,
-		.strangers = has_strangers(run),
+		.untraced_recorded = records_untraced(run),
 	};
 
 	int ret = nw_run_open_stacks(run, err);
@@ -237,7 +238,7 @@ static int check(struct nw_run *run, struct nw_error *err)
 		ret = nw_rate_limit_check(run, err);
 	if (ret == 0)
 		ret = nw_replaced_check(run, err);
-	return ret < 0 ? ret : nw_meddling_check(run, false, err);
+	return ret < 0 ? ret : nw_external_changes_check(run, false, err);
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
@@ -299,7 +300,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	result->now_ns = result->stop_ns = nw_session_now(run->live.session);
 	run->consumer.stopping(run->consumer.arg, run);
 	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg) != NW_DUE_NOT;
-	int ret = nw_meddling_check(run, true, err);
+	int ret = nw_external_changes_check(run, true, err);
 	if (ret == 0)
 		ret = nw_session_stop(run->live.session, err);
 	if (ret == 0 && !run->consumer.needs.brief)
@@ -403,14 +404,14 @@ static int release(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-struct meeting {
+struct thread_scan {
 	struct nw_run *run;
 	uint64_t until;
 };
 
-static bool met(void *arg, pid_t process, pid_t tid, const char *comm, size_t len)
+static bool note_thread(void *arg, pid_t process, pid_t tid, const char *comm, size_t len)
 {
-	const struct meeting *m = arg;
+	const struct thread_scan *m = arg;
 
 	nw_tasks_set(m->run->delivery.tasks, tid, process, comm, len);
 	return nw_session_now(m->run->live.session) < m->until;
@@ -421,14 +422,14 @@ static bool met(void *arg, pid_t process, pid_t tid, const char *comm, size_t le
  * their hits are read. Kernel threads hit only kernel events. Births and deaths are recorded by now, so no thread is
  * missed; a thread that is not reached before the time is up is looked up at its first hit.
  */
-static void meet(struct nw_run *run)
+static void scan_existing_threads(struct nw_run *run)
 {
-	struct meeting m = {.run = run,
-			    .until = nw_session_now(run->live.session) + MEETING_NS};
+	struct thread_scan m = {
+		.run = run, .until = nw_session_now(run->live.session) + THREAD_SCAN_NS};
 
-	if (run->delivery.needs_tasks || (has_strangers(run) && run->result->pids.count))
+	if (run->delivery.needs_tasks || (records_untraced(run) && run->result->pids.count))
 		nw_pid_space_scan_threads(&run->live.space, &run->result->pids,
-					  nw_run_has_kernel_events(run), met, &m);
+					  nw_run_has_kernel_events(run), note_thread, &m);
 }
 
 static int arm(struct nw_run *run, struct nw_error *err)
@@ -437,12 +438,12 @@ static int arm(struct nw_run *run, struct nw_error *err)
 
 	int ret = nw_session_record(run->live.session, err);
 	if (ret == 0)
-		meet(run);
+		scan_existing_threads(run);
 	if (ret == 0)
 		ret = nw_run_find_users(run, err);
 	if (ret == 0)
 		ret = nw_session_arm(run->live.session, err);
-	result->strangers = has_strangers(run);
+	result->untraced_recorded = records_untraced(run);
 	const char *why;
 	result->named_threads = nw_session_names_threads(run->live.session, &why);
 	result->has_named = result->named_threads;
@@ -466,7 +467,7 @@ static int arm(struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = nw_run_read_back(run, err);
 	if (ret == 0)
-		ret = nw_meddling_open(run, err);
+		ret = nw_external_changes_open(run, err);
 	if (ret == 0)
 		ret = load_formats(run, err); /* arming may have split events */
 	if (ret == 0)

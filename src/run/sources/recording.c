@@ -29,13 +29,13 @@ struct told_cost {
 };
 
 /* The recording, and the lines of its table that do not belong to the plan (written by recorder.c). */
-struct story {
+struct replay {
 	struct nw_run *run;
 	struct nw_recording recording;
 	NW_VEC(struct told) tasks;
 	NW_VEC(struct disabled) disabled;
 	NW_VEC(struct told_cost) costs;
-	bool follow, strangers, failed;
+	bool follow, untraced_recorded, failed;
 	uint64_t lost;
 	bool lost_is_least;
 };
@@ -45,33 +45,33 @@ static int64_t word_number(const char *word)
 	return strtoll(word, NULL, 10);
 }
 
-static void add_task(struct story *story, char *const *words)
+static void add_task(struct replay *replay, char *const *words)
 {
-	struct told *told = nw_vec_add(&story->tasks);
+	struct told *told = nw_vec_add(&replay->tasks);
 
 	if (!told) {
-		story->failed = true;
+		replay->failed = true;
 		return;
 	}
-	told->order = (uint32_t)story->tasks.count;
+	told->order = (uint32_t)replay->tasks.count;
 	struct nw_task *task = &told->task;
 	task->tid = (int32_t)word_number(words[1]);
 	task->pid = (int32_t)word_number(words[2]);
 	strncpy(task->comm, words[3], sizeof(task->comm) - 1);
 }
 
-static void add_only(struct story *story, const char *word)
+static void add_only(struct replay *replay, const char *word)
 {
-	pid_t *slot = nw_vec_add(&story->run->result->pids);
+	pid_t *slot = nw_vec_add(&replay->run->result->pids);
 
-	story->failed |= !slot;
+	replay->failed |= !slot;
 	if (slot)
 		*slot = (pid_t)word_number(word);
 }
 
-static void add_disabled(struct story *story, enum nw_state state, char *const *words)
+static void add_disabled(struct replay *replay, enum nw_state state, char *const *words)
 {
-	struct disabled *disabled = nw_vec_add(&story->disabled);
+	struct disabled *disabled = nw_vec_add(&replay->disabled);
 
 	if (disabled) {
 		disabled->state = state;
@@ -79,18 +79,18 @@ static void add_disabled(struct story *story, enum nw_state state, char *const *
 		disabled->at = (uint64_t)word_number(words[2]);
 		disabled->text = strdup(words[3]);
 	}
-	story->failed |= !disabled || !disabled->text;
+	replay->failed |= !disabled || !disabled->text;
 }
 
-static void add_symbol(struct story *story, char *const *words)
+static void add_symbol(struct replay *replay, char *const *words)
 {
-	struct nw_run_result *result = story->run->result;
+	struct nw_run_result *result = replay->run->result;
 
 	if (!result->symbols && nw_kernel_symbols_new(&result->symbols) < 0)
-		story->failed = true;
+		replay->failed = true;
 	else if (nw_kernel_symbols_add(result->symbols, strtoull(words[1], NULL, 16),
 				       words[2]) < 0)
-		story->failed = true;
+		replay->failed = true;
 }
 
 /* Reads which threads' scheduler events are recorded. 1: the recording is from an earlier version, and lacks the
@@ -101,7 +101,7 @@ static void take_named_threads(struct nw_run_result *result, const char *word)
 	result->has_named = strcmp(word, "2") == 0;
 }
 
-static void add_named(struct story *story, char *const *words)
+static void add_named(struct replay *replay, char *const *words)
 {
 	uint64_t number[3];
 
@@ -109,14 +109,14 @@ static void add_named(struct story *story, char *const *words)
 		if (nw_parse_u64(words[i + 1], &number[i]) < 0)
 			return;
 	struct nw_named_at *named = number[0] <= INT32_MAX
-					    ? nw_vec_add(&story->run->result->named)
+					    ? nw_vec_add(&replay->run->result->named)
 					    : NULL;
-	story->failed |= !named && number[0] <= INT32_MAX;
+	replay->failed |= !named && number[0] <= INT32_MAX;
 	if (named)
 		*named = (struct nw_named_at){(int32_t)number[0], number[1], number[2]};
 }
 
-static void add_hit_cost(struct story *story, char *const *words)
+static void add_hit_cost(struct replay *replay, char *const *words)
 {
 	uint64_t number[3];
 
@@ -124,40 +124,40 @@ static void add_hit_cost(struct story *story, char *const *words)
 		if (nw_parse_u64(words[i + 1], &number[i]) < 0 ||
 		    (i && number[i] > NW_MOST_HIT_COST))
 			return;
-	struct told_cost *told = nw_vec_add(&story->costs);
-	story->failed |= !told;
+	struct told_cost *told = nw_vec_add(&replay->costs);
+	replay->failed |= !told;
 	if (told)
 		*told = (struct told_cost){number[0],
 					   {(uint32_t)number[1], (uint32_t)number[2]}};
 }
 
 /* Stores the costs. The number of probes is known only after all lines were read, and the lines may be hostile. */
-static int use_costs(struct story *story)
+static int use_costs(struct replay *replay)
 {
-	struct nw_run_result *result = story->run->result;
+	struct nw_run_result *result = replay->run->result;
 	size_t probes = result->selection.probes.count;
 
-	if (!story->costs.count)
+	if (!replay->costs.count)
 		return 0;
 	result->hit_costs = calloc(probes + 1, sizeof(*result->hit_costs));
 	if (!result->hit_costs)
 		return -ENOMEM;
-	nw_vec_each (&story->costs, told)
+	nw_vec_each (&replay->costs, told)
 		if (told->probe < probes)
 			result->hit_costs[told->probe] = told->cost;
 	return 0;
 }
 
-static void take_origin(struct story *story, char *const *words)
+static void take_origin(struct replay *replay, char *const *words)
 {
-	struct nw_origin *origin = &story->run->result->origin;
+	struct nw_origin *origin = &replay->run->result->origin;
 	char **const parts[] = {&origin->host, &origin->kernel, &origin->machine,
 				&origin->command};
 
 	for (size_t i = 0; i < NW_COUNT(parts); i++) {
 		free(*parts[i]);
 		*parts[i] = *words[i + 1] ? strdup(words[i + 1]) : NULL;
-		story->failed |= *words[i + 1] && !*parts[i];
+		replay->failed |= *words[i + 1] && !*parts[i];
 	}
 }
 
@@ -165,11 +165,11 @@ static void take_origin(struct story *story, char *const *words)
  * skipped. */
 static void take_line(void *arg, char *const *words, size_t count)
 {
-	struct story *story = arg;
-	struct nw_run *run = story->run;
+	struct replay *replay = arg;
+	struct nw_run *run = replay->run;
 
 	if (!run->delivery.stacks && strcmp(words[0], "module") == 0) {
-		story->failed |= nw_stacks_open(NULL, &run->delivery.stacks) < 0;
+		replay->failed |= nw_stacks_open(NULL, &run->delivery.stacks) < 0;
 		if (run->delivery.stacks && run->request->no_demangle)
 			nw_stacks_linked(run->delivery.stacks);
 		run->result->stacks = run->delivery.stacks;
@@ -177,22 +177,22 @@ static void take_line(void *arg, char *const *words, size_t count)
 	if (run->delivery.stacks && nw_stacks_line(run->delivery.stacks, words, count))
 		return;
 	if (strcmp(words[0], "task") == 0 && count == 4)
-		add_task(story, words);
+		add_task(replay, words);
 	if (strcmp(words[0], "origin") == 0 && count == 5)
-		take_origin(story, words);
+		take_origin(replay, words);
 	if (strcmp(words[0], "hit_cost") == 0 && count == 4)
-		add_hit_cost(story, words);
+		add_hit_cost(replay, words);
 	if (strcmp(words[0], "cost") == 0 && count == 3) {
 		run->result->kernel_hits = strtoull(words[1], NULL, 10);
 		run->result->cost_ns = strtoull(words[2], NULL, 10);
 	}
 	if (strcmp(words[0], "named") == 0 && count == 4)
-		add_named(story, words);
+		add_named(replay, words);
 	if (strcmp(words[0], "symbol") == 0 && count == 3)
-		add_symbol(story, words);
+		add_symbol(replay, words);
 	for (int i = NW_STATE_DISABLED; i <= NW_STATE_DISABLED_BY_OTHERS; i++)
 		if (strcmp(words[0], nw_state_words[i]) == 0 && count == 4)
-			add_disabled(story, (enum nw_state)i, words);
+			add_disabled(replay, (enum nw_state)i, words);
 	if (count != 2)
 		return;
 	if (strcmp(words[0], "start") == 0)
@@ -205,21 +205,21 @@ static void take_line(void *arg, char *const *words, size_t count)
 	else if (strcmp(words[0], "wall") == 0)
 		run->result->wall_ns = word_number(words[1]);
 	else if (strcmp(words[0], "lost") == 0)
-		story->lost = (uint64_t)word_number(words[1]);
+		replay->lost = (uint64_t)word_number(words[1]);
 	else if (strcmp(words[0], "lost_at_least") == 0) {
-		story->lost = (uint64_t)word_number(words[1]);
-		story->lost_is_least = true;
+		replay->lost = (uint64_t)word_number(words[1]);
+		replay->lost_is_least = true;
 	} else if (strcmp(words[0], "only") == 0)
-		add_only(story, words[1]);
+		add_only(replay, words[1]);
 	else if (strcmp(words[0], "follow") == 0)
-		story->follow = true;
+		replay->follow = true;
 	else if (strcmp(words[0], "strangers") == 0)
-		story->strangers = true;
+		replay->untraced_recorded = true;
 	else if (strcmp(words[0], "named_threads") == 0)
 		take_named_threads(run->result, words[1]);
 	else if (strcmp(words[0], "named_comm") == 0)
-		story->failed |= nw_strings_add(&run->result->named_comms, words[1],
-						strlen(words[1])) < 0;
+		replay->failed |= nw_strings_add(&run->result->named_comms, words[1],
+						 strlen(words[1])) < 0;
 }
 
 static int by_thread(const void *a, const void *b)
@@ -233,10 +233,10 @@ static int by_thread(const void *a, const void *b)
 
 static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
-	const struct story *story = arg;
-	size_t low = nw_vec_in_front(&story->tasks, told, told->task.tid <= tid);
+	const struct replay *replay = arg;
+	size_t low = nw_vec_lower_bound(&replay->tasks, told, told->task.tid <= tid);
 
-	const struct nw_task *found = low ? &story->tasks.item[low - 1].task : NULL;
+	const struct nw_task *found = low ? &replay->tasks.item[low - 1].task : NULL;
 	if (!found || found->tid != tid)
 		return -ESRCH;
 	*process = found->pid;
@@ -246,59 +246,60 @@ static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 
 static int open_story(struct nw_run *run, struct nw_error *err)
 {
-	struct story *story = calloc(1, sizeof(*story));
+	struct replay *replay = calloc(1, sizeof(*replay));
 
-	if (!story)
+	if (!replay)
 		return nw_no_memory(err);
-	run->source_state = story;
-	story->run = run;
+	run->source_state = replay;
+	replay->run = run;
 	run->result->reason = NW_END_RECORDING;
-	int ret = nw_recording_parse(run->bytes, run->len, &story->recording, err);
+	int ret = nw_recording_parse(run->bytes, run->len, &replay->recording, err);
 	if (ret < 0)
 		return nw_error_context(err, "%s", run->request->source_name);
-	const struct nw_recording *recording = &story->recording;
+	const struct nw_recording *recording = &replay->recording;
 	ret = nw_plan_load(recording->table, recording->table_len, &run->result->selection,
-			   &run->result->plan, &run->result->armed, take_line, story, err);
+			   &run->result->plan, &run->result->armed, take_line, replay, err);
 	if (ret == 0 && run->request->no_demangle)
-		story->failed |= nw_selection_linked(&run->result->selection) < 0;
-	if (ret == 0 && (story->failed || use_costs(story) < 0))
+		replay->failed |= nw_selection_linked(&run->result->selection) < 0;
+	if (ret == 0 && (replay->failed || use_costs(replay) < 0))
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_formats_load(&run->result->armed, true, recording->header_page,
 				      recording->header_page_len, nw_recording_format,
-				      &story->recording, &run->delivery.formats, err);
+				      &replay->recording, &run->delivery.formats, err);
 	return ret;
 }
 
-static int open_tasks(struct nw_run *run, struct story *story)
+static int open_tasks(struct nw_run *run, struct replay *replay)
 {
 	const struct nw_tasks_options options = {
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
-		.follow = story->follow,
-		.strangers = story->strangers || nw_run_has_kernel_events(run),
+		.follow = replay->follow,
+		.untraced_recorded = replay->untraced_recorded ||
+				     nw_run_has_kernel_events(run),
 		.look_up = look_up_task,
-		.look_up_arg = story,
+		.look_up_arg = replay,
 	};
 
-	if (story->tasks.count)
-		qsort(story->tasks.item, story->tasks.count, sizeof(*story->tasks.item),
+	if (replay->tasks.count)
+		qsort(replay->tasks.item, replay->tasks.count, sizeof(*replay->tasks.item),
 		      by_thread);
 	run->result->restricted = run->result->pids.count > 0;
-	run->result->follow = story->follow;
+	run->result->follow = replay->follow;
 	int ret = nw_tasks_open(&options, &run->delivery.tasks);
 	return ret < 0 ? ret : nw_run_open_join(run);
 }
 
 static int begin(struct nw_run *run, struct nw_error *err)
 {
-	struct story *story = run->source_state;
+	struct replay *replay = run->source_state;
 	int ret = nw_run_open_stacks(run, err);
 
-	if (ret == 0 && open_tasks(run, story) < 0)
+	if (ret == 0 && open_tasks(run, replay) < 0)
 		ret = nw_no_memory(err);
 
-	nw_vec_each (&story->disabled, it)
+	nw_vec_each (&replay->disabled, it)
 		if (ret == 0 && it->probe < run->result->selection.probes.count)
 			ret = nw_run_mark_disabled(run, it->probe, it->state, it->at,
 						   it->text, err);
@@ -306,8 +307,8 @@ static int begin(struct nw_run *run, struct nw_error *err)
 		ret = nw_run_begin(run, run->result->start_ns, err);
 	return ret < 0 ? ret
 		       : nw_stream_open_memory(
-				 &run->delivery.formats, story->recording.runs.item,
-				 story->recording.runs.count, &run->delivery.stream, err);
+				 &run->delivery.formats, replay->recording.runs.item,
+				 replay->recording.runs.count, &run->delivery.stream, err);
 }
 
 /* Everything was read when the recording was opened. */
@@ -325,35 +326,35 @@ static int stop(struct nw_run *run, struct nw_error *err)
 
 static int finish(struct nw_run *run, struct nw_error *err)
 {
-	const struct story *story = run->source_state;
+	const struct replay *replay = run->source_state;
 
 	/* The recording run knew the total number of lost events, if the table has it; each loss of unknown size is
 	 * at least one event. */
 	const struct nw_stream_stats seen = nw_stream_stats(run->delivery.stream);
 	uint64_t least = seen.lost + seen.uncounted;
-	run->result->lost = nw_max64(story->lost, least);
-	run->result->lost_is_least = story->lost_is_least || seen.damaged ||
-				     (seen.uncounted && story->lost < least);
+	run->result->lost = nw_max64(replay->lost, least);
+	run->result->lost_is_least = replay->lost_is_least || seen.damaged ||
+				     (seen.uncounted && replay->lost < least);
 	nw_run_notice_order(run);
 	return run->delivery.filter ? nw_run_judge_hits(run, err) : 0;
 }
 
 static void close_story(struct nw_run *run, int ret)
 {
-	struct story *story = run->source_state;
+	struct replay *replay = run->source_state;
 
 	(void)ret;
 	nw_stream_free(run->delivery.stream);
 	run->delivery.stream = NULL;
-	if (!story)
+	if (!replay)
 		return;
-	nw_vec_free(&story->tasks);
-	nw_vec_each (&story->disabled, it)
+	nw_vec_free(&replay->tasks);
+	nw_vec_each (&replay->disabled, it)
 		free(it->text);
-	nw_vec_free(&story->disabled);
-	nw_vec_free(&story->costs);
-	nw_recording_free(&story->recording);
-	free(story);
+	nw_vec_free(&replay->disabled);
+	nw_vec_free(&replay->costs);
+	nw_recording_free(&replay->recording);
+	free(replay);
 }
 
 const struct nw_run_source nw_recording_source = {

@@ -277,7 +277,7 @@ static int catch_up(struct nw_run *run, size_t first, size_t points, struct nw_e
 	nw_stream_grow(run->delivery.stream);
 	free(run->live.watch);
 	run->live.watch = NULL;
-	return ret < 0 ? ret : nw_meddling_open(run, err);
+	return ret < 0 ? ret : nw_external_changes_open(run, err);
 }
 
 /* Arms these points, too. Returns 1: done; 0: none was armed, and the reason is in *err. */

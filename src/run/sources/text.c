@@ -136,7 +136,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	const struct nw_tasks_options options = {
 		.pids = p->only.item,
 		.pid_count = p->only.count,
-		.strangers = !p->restricted,
+		.untraced_recorded = !p->restricted,
 		.look_up = look_up_task,
 		.look_up_arg = p,
 	};

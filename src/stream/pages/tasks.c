@@ -16,7 +16,7 @@ struct nw_tasks {
 	pid_t *pids;
 	struct nw_task *slot; /* tid 0 (the idle thread): the slot is free */
 	size_t slots, used;
-	struct nw_task stranger; /* returned for idle threads and without memory */
+	struct nw_task placeholder; /* returned for idle threads and without memory */
 };
 
 static size_t home(const struct nw_tasks *tasks, int32_t tid)
@@ -107,9 +107,10 @@ static void read_task(struct nw_tasks *tasks, struct nw_task *task)
 	pid_t process;
 
 	task->pid = task->tid;
-	/* Without `strangers` the kernel has filtered, so every recorded thread is wanted. With `strangers`, of a
-	 * process that is gone at least its first thread is recognised: it has the number of the process. */
-	task->wanted = !tasks->options.strangers || is_wanted(tasks, task->tid);
+	/* Without `untraced_recorded` the kernel has filtered, so every recorded thread is wanted. With
+	 * `untraced_recorded`, of a process that is gone at least its first thread is recognised: it has the number
+	 * of the process. */
+	task->wanted = !tasks->options.untraced_recorded || is_wanted(tasks, task->tid);
 	strcpy(task->comm, "?");
 	if (!tasks->options.look_up ||
 	    tasks->options.look_up(tasks->options.look_up_arg, task->tid, &process,
@@ -126,10 +127,10 @@ const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid)
 
 	if (!task) {
 		/* the idle thread (tid 0) belongs to no process */
-		tasks->stranger = (struct nw_task){
+		tasks->placeholder = (struct nw_task){
 			.tid = tid, .pid = tid, .wanted = tid || !tasks->options.pid_count};
-		strcpy(tasks->stranger.comm, tid ? "?" : "<idle>");
-		return &tasks->stranger;
+		strcpy(tasks->placeholder.comm, tid ? "?" : "<idle>");
+		return &tasks->placeholder;
 	}
 	if (fresh)
 		read_task(tasks, task);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The results of trials on this kernel, kept until the next boot. */
-#ifndef NOPWATCH_KERNEL_SESSION_PROVEN_H
-#define NOPWATCH_KERNEL_SESSION_PROVEN_H
+#ifndef NOPWATCH_KERNEL_SESSION_FEATURE_CACHE_H
+#define NOPWATCH_KERNEL_SESSION_FEATURE_CACHE_H
 
 #include "nopwatch/features.h"
 

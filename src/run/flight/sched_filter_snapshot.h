@@ -7,23 +7,24 @@
  * then read, up to a time behind the check, contain neither birth nor new name, has had that name all the time. This
  * includes records that were read earlier, if it was true then.
  */
-#ifndef NOPWATCH_RUN_FLIGHT_STILL_NAMED_H
-#define NOPWATCH_RUN_FLIGHT_STILL_NAMED_H
+#ifndef NOPWATCH_RUN_FLIGHT_SCHED_FILTER_SNAPSHOT_H
+#define NOPWATCH_RUN_FLIGHT_SCHED_FILTER_SNAPSHOT_H
 
 #include "nopwatch/session.h"
 
-struct nw_still_named {
+struct nw_sched_filter_snapshot {
 	nw_named_threads threads; /* by number */
 	uint64_t read;		  /* all records that were read are older */
 };
 
 /* Checks when reading begins or goes on. `now`: the threads whose events are recorded (nw_session_named_now()).
  * Returns -ENOMEM on failure. */
-int nw_still_named_look(struct nw_still_named *still, const nw_named_threads *now);
+int nw_sched_filter_snapshot_look(struct nw_sched_filter_snapshot *still,
+				  const nw_named_threads *now);
 /* Tells that a record of a birth or a new name of this thread was read. */
-void nw_still_named_changed(struct nw_still_named *still, int32_t tid);
+void nw_sched_filter_snapshot_changed(struct nw_sched_filter_snapshot *still, int32_t tid);
 /* Tells that reading stops, at a time of the session's clock. */
-void nw_still_named_pause(struct nw_still_named *still, uint64_t now);
-void nw_still_named_free(struct nw_still_named *still);
+void nw_sched_filter_snapshot_pause(struct nw_sched_filter_snapshot *still, uint64_t now);
+void nw_sched_filter_snapshot_free(struct nw_sched_filter_snapshot *still);
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "kernel/steps/journal.h"
 
-#include "proven.h"
+#include "feature_cache.h"
 
 static const char file_name[] = "tried.features";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* See still_named.h. */
-#include "still_named.h"
+/* See sched_filter_snapshot.h. */
+#include "sched_filter_snapshot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int by_number(const void *a, const void *b)
 				: x->by_name - y->by_name;
 }
 
-static struct nw_named_thread *find(const struct nw_still_named *still, pid_t tid)
+static struct nw_named_thread *find(const struct nw_sched_filter_snapshot *still, pid_t tid)
 {
 	const struct nw_named_thread wanted = {.tid = tid, .by_name = true};
 
@@ -25,9 +25,10 @@ static struct nw_named_thread *find(const struct nw_still_named *still, pid_t ti
 		       : NULL;
 }
 
-int nw_still_named_look(struct nw_still_named *still, const nw_named_threads *now)
+int nw_sched_filter_snapshot_look(struct nw_sched_filter_snapshot *still,
+				  const nw_named_threads *now)
 {
-	struct nw_still_named fresh = {.read = still->read};
+	struct nw_sched_filter_snapshot fresh = {.read = still->read};
 
 	nw_vec_each (now, thread) {
 		const struct nw_named_thread *known = find(still, thread->tid);
@@ -50,7 +51,7 @@ int nw_still_named_look(struct nw_still_named *still, const nw_named_threads *no
 	return 0;
 }
 
-void nw_still_named_changed(struct nw_still_named *still, int32_t tid)
+void nw_sched_filter_snapshot_changed(struct nw_sched_filter_snapshot *still, int32_t tid)
 {
 	struct nw_named_thread *known = find(still, tid);
 
@@ -59,12 +60,12 @@ void nw_still_named_changed(struct nw_still_named *still, int32_t tid)
 		known->from = UINT64_MAX;
 }
 
-void nw_still_named_pause(struct nw_still_named *still, uint64_t now)
+void nw_sched_filter_snapshot_pause(struct nw_sched_filter_snapshot *still, uint64_t now)
 {
 	still->read = now;
 }
 
-void nw_still_named_free(struct nw_still_named *still)
+void nw_sched_filter_snapshot_free(struct nw_sched_filter_snapshot *still)
 {
 	nw_vec_free(&still->threads);
 }

@@ -13,12 +13,12 @@ enum {
 	LOOK_NS = 1000000000
 };
 
-struct nw_meddling {
+struct nw_external_changes {
 	uint64_t seen; /* trace clock: time of the last check without a change */
 	bool was_on[]; /* by armed event: it was enabled when the run began */
 };
 
-int nw_meddling_open(struct nw_run *run, struct nw_error *err)
+int nw_external_changes_open(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_armed *armed = &run->result->armed;
 	size_t count = armed->events.count;
@@ -51,7 +51,7 @@ static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what
 		 until);
 	int ret = nw_run_mark_disabled(run, probe, NW_STATE_DISABLED_BY_OTHERS, at, text,
 				       err);
-	run->result->meddled = true;
+	run->result->changed_externally = true;
 	if (ret == 0)
 		nw_run_notice(run, "%s: %s",
 			      run->result->selection.probes.item[probe]->label, text);
@@ -91,7 +91,7 @@ static int check_event(struct nw_run *run, size_t number, uint64_t now, bool rec
 }
 
 /* An event that the rate limit has disabled is marked already, and is not taken for an external change. */
-int nw_meddling_check(struct nw_run *run, bool at_end, struct nw_error *err)
+int nw_external_changes_check(struct nw_run *run, bool at_end, struct nw_error *err)
 {
 	uint64_t now = nw_session_now(run->live.session);
 	int ret = 0;
