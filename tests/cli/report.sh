@@ -86,7 +86,16 @@ wide=$(on_terminal 300 50 "$NOPWATCH" report --color never "$sample")
 has "a wide terminal shows every column" "$(grep ^SPAN <<<"$wide")" 'UNMATCHED  DISCARDED'
 narrow=$(on_terminal 80 50 "$NOPWATCH" report --color never "$sample")
 is "a narrow one gets lines that fit" "$(grep -v '^left out' <<<"$narrow" | awk 'length > 80' | wc -l)" 0
-has "and is told what was left out" "$narrow" 'left out, since the terminal is narrow .*: P99.9, P90'
+has "and is told what was left out" "$narrow" 'left out, since the terminal is narrow .*: P99.9, P90, MIN, DISCARDED$'
+has "P50 stays, columns in which nothing was counted go" "$(grep ^SPAN <<<"$narrow")" ' P50 .* MAX  UNMATCHED$'
+{
+  echo '  application-77 [000] ..... 5.000001: a_long_name_of_a_query__start: (0x401136)'
+  echo '  application-77 [000] ..... 5.000002: a_long_name_of_a_query__done: (0x401146)'
+  echo '  application-77 [000] ..... 5.000003: a_long_name_of_a_query__done: (0x401146)'
+} >unmatched.txt
+narrow=$(on_terminal 80 50 "$NOPWATCH" stat --color never --from unmatched.txt)
+has "a column in which something was counted stays" "$(grep ^SPAN <<<"$narrow")" ' P50 .* MAX  UNMATCHED$'
+has "spans come before gaps" "$(grep -oE '^(SPAN|PROBE) ' <<<"$narrow" | tr -d '\n')" '^SPAN PROBE $'
 has "-v shows all" "$(on_terminal 80 50 "$NOPWATCH" report -v "$sample")" 'UNMATCHED  DISCARDED'
 is "a pipe has no width" "$("$NOPWATCH" report "$sample" | grep -c 'left out')" 0
 

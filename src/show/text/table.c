@@ -146,13 +146,30 @@ static void cut_names(const struct nw_table *table, size_t *widths, size_t least
 	}
 }
 
+/* Are all counts of a column 0, as in "0", "0/0" and "0+"? */
+static bool is_zero(const struct nw_table *table, size_t column)
+{
+	for (size_t i = table->columns + column; i < table->cells.count;
+	     i += table->columns) {
+		const struct nw_cell *cell = &table->cells.item[i];
+		if (strspn(nw_buf_str(&table->text) + cell->at, "0/+") < cell->len)
+			return false;
+	}
+	return true;
+}
+
+/* header: see give_up in struct nw_table */
 static void leave_out(const struct nw_table *table, size_t *widths, const char *header,
 		      struct nw_buf *out)
 {
+	const bool if_zero = *header == '0';
+
+	header += if_zero;
 	for (size_t i = 0; i < table->columns; i++) {
 		const struct nw_cell *cell = &table->cells.item[i];
 		if (!widths[i] || strlen(header) != cell->len ||
-		    memcmp(nw_buf_str(&table->text) + cell->at, header, cell->len) != 0)
+		    memcmp(nw_buf_str(&table->text) + cell->at, header, cell->len) != 0 ||
+		    (if_zero && !is_zero(table, i)))
 			continue;
 		widths[i] = 0;
 		if (table->left_out && !nw_strings_has(table->left_out, header) &&

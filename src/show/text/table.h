@@ -16,7 +16,7 @@ struct nw_cell {
 /*
  * Rows of cells, columns as wide as they need to be; numbers to the right. Where the terminal is
  * narrower (width), names are cut, with "...", down to 24 characters; then the columns that
- * give_up names are left out one by one; then names are cut further.
+ * give_up names are left out one by one (behind a 0: only if every count in them is 0); then names are cut further.
  */
 struct nw_table {
 	struct nw_buf text; /* the text of all cells, one after the other */

@@ -96,9 +96,12 @@ static void rank_groups(struct text *t, enum nw_subject subject, size_t index,
 
 /* ---- cells -------------------------------------------------------------------------- */
 
-/* The order in which columns are left out on a narrow terminal; name, count and maximum always stay. */
-static const char give_up[] = "P99.9\0P90\0MIN\0RATE\0P50\0TOTAL\0SUM\0UNMATCHED\0"
-			      "DISCARDED\0MEAN\0P99\0";
+/* The order in which columns are left out on a narrow terminal, those behind a 0 only if nothing was counted there.
+ * Name, count and maximum always stay. */
+static const char give_up[] = "P99.9\0P90\0MIN\0"
+			      "0DISCARDED\0"
+			      "0UNMATCHED\0RATE\0TOTAL\0SUM\0"
+			      "UNMATCHED\0DISCARDED\0MEAN\0P50\0P99\0";
 
 static struct nw_table new_table(struct text *t, const char *first)
 {
@@ -329,10 +332,8 @@ static void span_table(struct text *t)
 		if (!is_folded(t, NW_SUBJECT_SPANS, span->index))
 			add_span(t, &table, span->index);
 	add_beyond(t, &table, NW_SUBJECT_SPANS, &ranking);
-	if (table.cells.count > table.columns) {
-		nw_buf_addc(t->out, '\n');
+	if (table.cells.count > table.columns)
 		nw_table_print(&table, t->report->bold, t->out);
-	}
 	nw_table_free(&table);
 	nw_vec_free(&ranking);
 	nw_text_span_lines(t->report, t->out);
@@ -667,9 +668,12 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 		title(report, out);
 	if (report->net)
 		nw_buf_printf(out, "%s\n\n", nw_net_text);
-	probe_table(&t);
+	const size_t before = out->len;
 	span_table(&t);
 	nw_text_states(report, &t.left_out, out);
+	if (out->len > before)
+		nw_buf_addc(out, '\n');
+	probe_table(&t);
 	arg_table(&t);
 	if (!report->interval)
 		nw_text_stacks(report, out);

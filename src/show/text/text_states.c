@@ -12,7 +12,7 @@ enum {
 	MOST_GROUPS = 10 /* most groups without --top */
 };
 
-static const char give_up[] = "P99.9\0P90\0MIN\0P50\0MEAN\0P99\0";
+static const char give_up[] = "P99.9\0P90\0MIN\0MEAN\0P50\0P99\0";
 
 static void add_name(const struct nw_report *report, size_t span, size_t group,
 		     struct nw_table *table)
