@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Measures the cost of a hit on this machine by a run of our own. Its probes are at the first instructions of
- * functions of our own (cost_sites.c), which are called some hundred times each; the time is taken just before and
- * just after every call. If the records have the same clock, their timestamps tell how much of a call comes before
- * and after them. The time of the same calls without probes is subtracted. Of some twenty rounds the medians are
- * computed, and the least median counts: other load on the machine only makes calls longer, and an estimate that is
- * too low does less harm. Only after ENOUGH measurements since boot are results reused, because the machine may be
- * slow during a whole measurement.
+ * Measures the cost of a hit on this machine by a run of our own. Its probes are at entries and returns of functions of
+ * our own, and on the scheduler's events of two threads that wake each other (cost_sites.c). The functions are called
+ * some hundred times each; the time is taken just before and just after every call. If the records have the same clock,
+ * their timestamps tell how much of a call comes before and after them. The time of the same calls without probes is
+ * subtracted; these are made before and after the others, because the machine may be slow during one series. Of some
+ * twenty rounds the medians are computed, and the least median counts: other load on the machine only makes calls longer,
+ * and an estimate that is too low does less harm. Only after ENOUGH measurements since boot are results reused, because
+ * the machine may be slow during a whole measurement.
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 #include "cost_sites.h"
-#include "event_cost.h"
 #include "run/limits/guards.h"
 
 #include "sources.h"
@@ -45,6 +45,7 @@ enum site {
 	SITE_WORDS,  /* as SITE_NOP, with a string */
 	SITE_BOTH,   /* entry and return */
 	SITE_RETURN, /* return only */
+	SITE_EVENT,  /* the scheduler's events; the sites before this one have uprobes */
 	SITES
 };
 
@@ -52,11 +53,13 @@ static nw_cost_function *const functions[SITES] = {
 	[SITE_NOP] = nw_cost_nop,     [SITE_LONG_NOP] = nw_cost_long_nop,
 	[SITE_PUSH] = nw_cost_push,   [SITE_ENDBR] = nw_cost_endbr,
 	[SITE_USUAL] = nw_cost_usual, [SITE_WORDS] = nw_cost_words,
-	[SITE_BOTH] = nw_cost_both,   [SITE_RETURN] = nw_cost_return};
+	[SITE_BOTH] = nw_cost_both,   [SITE_RETURN] = nw_cost_return,
+	[SITE_EVENT] = nw_cost_relay};
 
 struct call {
 	uint64_t began, ended;
 	uint64_t hit[2]; /* at the entry and at the return; 0: none */
+	uint32_t events; /* number of scheduler events recorded meanwhile */
 };
 
 /* The calls are in the order of time. */
@@ -64,15 +67,24 @@ struct round {
 	struct call call[SITES][CALLS];
 };
 
+/* Before the probes are armed, while they are, and after they were disarmed. */
+enum series {
+	SERIES_BEFORE,
+	SERIES_ARMED,
+	SERIES_AFTER,
+	ALL_SERIES
+};
+
 struct measuring {
-	uint64_t offset[SITES];
-	struct round *rounds;
-	/* Time of a call without a probe, including that of reading the clock */
-	int64_t plain;
-	size_t next;   /* the first call that may have the next hit */
-	size_t events; /* number of scheduler events that are recorded, too */
+	uint64_t offset[SITE_EVENT];
+	struct round *rounds; /* ROUNDS of each series */
+	size_t next;	      /* the first call that may have the next hit */
+	bool has_events;      /* the kernel has scheduler_events */
 	struct nw_relay relay;
 };
+
+/* Those that happen in each call of nw_cost_relay(), on every kernel: two switches, and one wake-up or two. */
+static const char *const scheduler_events[] = {"sched_switch", "sched_wakeup"};
 
 /* ---- calls -------------------------------------------------------------------------- */
 
@@ -84,20 +96,27 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void call_all(struct round *rounds)
+static void call_all(const struct measuring *m, enum series series)
 {
 	static const char text[WORDS * WORD_BYTES + 1] =
 		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
+	struct round *rounds = &m->rounds[series * ROUNDS];
+	cpu_set_t before;
+
+	bool moved = nw_relay_join(&m->relay, &before);
 	for (size_t i = 0; i < ROUNDS * SITES * CALLS; i++) {
 		size_t site = i / CALLS % SITES;
 		nw_cost_function *volatile function = functions[site];
+		const void *arg = site == SITE_EVENT ? (const void *)&m->relay : text;
 		struct call *call = &rounds[i / CALLS / SITES].call[site][i % CALLS];
 		call->began = now_ns();
-		nw_cost_call(function, text);
+		nw_cost_call(function, arg);
 		call->ended = now_ns();
 	}
+	if (moved)
+		sched_setaffinity(0, sizeof(before), &before);
 }
 
 static int by_size(const void *a, const void *b)
@@ -123,22 +142,38 @@ static int64_t median(const struct call *calls, int64_t (*part)(const struct cal
 	return count < CALLS / 2 ? -1 : values[count / 2];
 }
 
-static int64_t least(const struct measuring *m, enum site site,
-		     int64_t (*part)(const struct call *call))
+static int64_t least_of(const struct measuring *m, enum series series, enum site site,
+			int64_t (*part)(const struct call *call))
 {
+	const struct round *rounds = &m->rounds[series * ROUNDS];
 	int64_t best = -1;
 
 	for (size_t i = 0; i < ROUNDS; i++) {
-		int64_t typical = median(m->rounds[i].call[site], part);
+		int64_t typical = median(rounds[i].call[site], part);
 		if (typical >= 0 && (best < 0 || typical < best))
 			best = typical;
 	}
 	return best;
 }
 
+static int64_t least(const struct measuring *m, enum site site,
+		     int64_t (*part)(const struct call *call))
+{
+	return least_of(m, SERIES_ARMED, site, part);
+}
+
 static int64_t whole(const struct call *call)
 {
 	return (int64_t)(call->ended - call->began);
+}
+
+/* A call without a probe, and the taking of the time with it. */
+static int64_t plain(const struct measuring *m, enum site site)
+{
+	int64_t before = least_of(m, SERIES_BEFORE, site, whole);
+	int64_t after = least_of(m, SERIES_AFTER, site, whole);
+
+	return before < after ? before : after;
 }
 
 static int64_t up_to_entry(const struct call *call)
@@ -164,13 +199,11 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	struct measuring *m = arg;
 
 	(void)run;
-	m->rounds = calloc(ROUNDS, sizeof(*m->rounds));
+	m->rounds = calloc((size_t)ALL_SERIES * ROUNDS, sizeof(*m->rounds));
 	if (!m->rounds)
 		return nw_no_memory(err);
-	call_all(m->rounds);
-	m->plain = least(m, SITE_NOP, whole);
-	if (m->events)
-		nw_relay_start(&m->relay);
+	nw_relay_open(&m->relay);
+	call_all(m, SERIES_BEFORE);
 	return 0;
 }
 
@@ -180,8 +213,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 
 	(void)run;
 	(void)err;
-	call_all(m->rounds);
-	nw_relay_again(&m->relay);
+	call_all(m, SERIES_ARMED);
 	return 0;
 }
 
@@ -191,16 +223,16 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	struct measuring *m = arg;
 
 	(void)task;
-	if (hit->probe > SITES) {
-		nw_relay_hit(&m->relay, hit->time);
-		return 0;
-	}
 	const size_t all = (size_t)ROUNDS * SITES * CALLS;
-	struct call *calls = m->rounds->call[0];
+	struct call *calls = m->rounds[SERIES_ARMED * ROUNDS].call[0];
 	while (m->next < all && calls[m->next].ended < hit->time)
 		m->next++;
 	if (m->next == all || hit->time < calls[m->next].began)
 		return 0;
+	if (hit->probe > SITE_EVENT) {
+		calls[m->next].events++;
+		return 0;
+	}
 	enum site site = (enum site)(m->next / CALLS % SITES);
 	bool returns = site == SITE_RETURN || (site == SITE_BOTH && calls[m->next].hit[0]);
 	calls[m->next].hit[returns] = hit->time;
@@ -214,51 +246,51 @@ static uint32_t above_zero(int64_t ns)
 	return ns > 0 ? (uint32_t)nw_min64((uint64_t)ns, NW_MOST_HIT_COST) : 0;
 }
 
-/* Computes the cost of an entry. If the records have another clock, both halves are taken for equal: for probes of
- * one kind only the sum matters. */
-static bool entry_cost(const struct measuring *m, enum site site, struct nw_hit_cost *out)
+/* Computes the cost of a probe that is alone at its site. If the records have another clock, both halves are taken for
+ * equal: for probes of one kind only the sum matters. */
+static bool one_cost(const struct measuring *m, enum site site,
+		     int64_t (*up_to_hit)(const struct call *call), struct nw_hit_cost *out)
 {
-	int64_t all = least(m, site, whole) - m->plain;
-	int64_t before = least(m, site, up_to_entry);
+	int64_t empty = plain(m, site), all = least(m, site, whole) - empty;
+	int64_t before = least(m, site, up_to_hit);
 
 	if (all <= 0)
 		return false;
-	before = before < 0 ? all / 2 : before - m->plain / 2;
+	before = before < 0 ? all / 2 : before - empty / 2;
 	out->before = above_zero(before < all ? before : all);
 	out->after = above_zero(all) - out->before;
 	return true;
 }
 
-/*
- * Computes the cost of returns. The return of a function whose entry is probed, too, shares its trap: the time
- * between the two records, less the part of the entry behind its timestamp, comes before the return's timestamp.
- */
-static void return_costs(const struct measuring *m, struct nw_machine_cost *out)
+/* Computes the cost of the return probe of a function whose entry is probed, too. They share a trap: the time between the
+ * two records, less the part of the entry behind its timestamp, comes before the return's timestamp. */
+static void shared_return_cost(const struct measuring *m, const struct nw_hit_cost *entry,
+			       struct nw_hit_cost *out)
 {
-	const struct nw_hit_cost *entry = &out->kind[NW_COST_NOP];
-	int64_t all = least(m, SITE_RETURN, whole) - m->plain;
-	int64_t before = least(m, SITE_RETURN, up_to_return);
-	int64_t all_both = least(m, SITE_BOTH, whole) - m->plain;
+	int64_t all = least(m, SITE_BOTH, whole) - plain(m, SITE_BOTH) - entry->before -
+		      entry->after;
 	int64_t between = least(m, SITE_BOTH, entry_to_return);
-	struct nw_hit_cost *one = &out->kind[NW_COST_RETURN_ALONE];
-	struct nw_hit_cost *shared = &out->kind[NW_COST_RETURN];
 
-	before = before < 0 ? all / 2 : before - m->plain / 2;
-	one->before = above_zero(before < all ? before : all);
-	one->after = above_zero(all - one->before);
-	shared->before = above_zero(between < 0
-					    ? (all_both - entry->before - entry->after) / 2
-					    : between - entry->after);
-	shared->after = above_zero(all_both - entry->before - entry->after -
-				   shared->before);
+	out->before = above_zero(between < 0 ? all / 2 : between - entry->after);
+	out->after = above_zero(all - out->before);
 }
 
 /* Computes the cost of a kernel event. The part before its timestamp cannot be measured: it is taken to be three
- * sevenths, as in the default values (NW_USUAL_EVENT_BEFORE, NW_USUAL_EVENT_AFTER). 0: not measured. */
+ * sevenths, as in the default values (NW_USUAL_EVENT_BEFORE, NW_USUAL_EVENT_AFTER). It stays 0 if it is not measured:
+ * with fewer than two switches a call the two threads were not on one CPU, or the kernel does not tell of all switches. */
 static void event_cost(const struct measuring *m, struct nw_hit_cost *out)
 {
-	uint32_t cost = nw_relay_cost(&m->relay);
+	const uint64_t calls = (uint64_t)ROUNDS * CALLS;
+	int64_t all = least(m, SITE_EVENT, whole) - plain(m, SITE_EVENT);
+	uint64_t events = 0;
 
+	for (size_t i = 0; i < calls; i++)
+		events += m->rounds[SERIES_ARMED * ROUNDS + i / CALLS]
+				  .call[SITE_EVENT][i % CALLS]
+				  .events;
+	if (all <= 0 || events < 2 * calls)
+		return;
+	uint32_t cost = above_zero(all * (int64_t)calls / (int64_t)events);
 	out->before = cost * 3 / 7;
 	out->after = cost - out->before;
 }
@@ -274,14 +306,15 @@ static bool conclude(const struct measuring *m, struct nw_machine_cost *out)
 
 	*out = (struct nw_machine_cost){.times = 1};
 	for (size_t i = 0; i < NW_COUNT(kinds); i++)
-		if (!entry_cost(m, (enum site)i, &out->kind[kinds[i]]))
+		if (!one_cost(m, (enum site)i, up_to_entry, &out->kind[kinds[i]]))
 			return false;
-	entry_cost(m, SITE_WORDS, &words);
+	one_cost(m, SITE_WORDS, up_to_entry, &words);
+	one_cost(m, SITE_RETURN, up_to_return, &out->kind[NW_COST_RETURN_ALONE]);
 	const struct nw_hit_cost *nop = &out->kind[NW_COST_NOP];
 	out->word_ps = above_zero(
 		((int64_t)words.before + words.after - nop->before - nop->after) * 1000 /
 		WORDS);
-	return_costs(m, out);
+	shared_return_cost(m, nop, &out->kind[NW_COST_RETURN]);
 	event_cost(m, &out->kind[NW_COST_EVENT]);
 	return out->kind[NW_COST_RETURN_ALONE].before > 0;
 }
@@ -290,11 +323,11 @@ static bool conclude(const struct measuring *m, struct nw_machine_cost *out)
 
 static int find_sites(struct measuring *m, struct nw_error *err)
 {
-	uintptr_t addresses[SITES];
+	uintptr_t addresses[SITE_EVENT];
 
-	for (size_t i = 0; i < SITES; i++)
+	for (size_t i = 0; i < SITE_EVENT; i++)
 		addresses[i] = (uintptr_t)functions[i];
-	return nw_process_own_offsets(addresses, SITES, m->offset, err);
+	return nw_process_own_offsets(addresses, SITE_EVENT, m->offset, err);
 }
 
 static int name_probe(uint64_t offset, nw_strings *out)
@@ -311,13 +344,13 @@ static int name_probes(const struct measuring *m, nw_strings *out)
 {
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < SITES; i++) {
+	for (size_t i = 0; ret == 0 && i < SITE_EVENT; i++) {
 		ret = name_probe(m->offset[i], out);
 		if (ret == 0 && i == SITE_BOTH)
 			ret = name_probe(m->offset[i] + 1, out);
 	}
-	for (size_t i = 0; ret == 0 && i < m->events; i++)
-		ret = nw_strings_addf(out, "tracepoint:sched:%s", nw_relay_events[i]);
+	for (size_t i = 0; ret == 0 && m->has_events && i < NW_COUNT(scheduler_events); i++)
+		ret = nw_strings_addf(out, "tracepoint:sched:%s", scheduler_events[i]);
 	return ret;
 }
 
@@ -341,9 +374,10 @@ static int add_string(struct nw_probe *probe)
 static int change_probes(const struct measuring *m, const struct nw_selection *selection,
 			 struct nw_error *err)
 {
-	bool found = selection->probes.count == SITES + 1 + m->events;
+	const size_t events = m->has_events ? NW_COUNT(scheduler_events) : 0;
+	bool found = selection->probes.count == SITE_EVENT + 1 + events;
 
-	for (size_t i = 0; found && i <= SITES; i++)
+	for (size_t i = 0; found && i <= SITE_EVENT; i++)
 		found = selection->probes.item[i]->points.count == 1;
 	if (!found)
 		return nw_fail(err, EOPNOTSUPP, "probes of our own are not found");
@@ -361,10 +395,10 @@ static bool has_events(const struct nw_tracefs *fs)
 {
 	bool has = true;
 
-	for (size_t i = 0; i < nw_relay_event_count; i++) {
-		nw_cleanup(nw_free_ptr) char *path = nw_text("events/sched/%s/enable",
-							     nw_relay_events[i]);
-		has = has && path && faccessat(fs->root, path, F_OK, 0) == 0;
+	for (size_t i = 0; i < NW_COUNT(scheduler_events); i++) {
+		nw_cleanup(nw_free_ptr) char *file = nw_text("events/sched/%s/enable",
+							     scheduler_events[i]);
+		has = has && file && faccessat(fs->root, file, F_OK, 0) == 0;
 	}
 	return has;
 }
@@ -372,7 +406,7 @@ static bool has_events(const struct nw_tracefs *fs)
 static int measure(const struct nw_tracefs *fs, const char *features,
 		   struct nw_machine_cost *out, struct nw_error *err)
 {
-	struct measuring m = {.events = has_events(fs) ? nw_relay_event_count : 0};
+	struct measuring m = {.has_events = has_events(fs)};
 	const struct nw_consumer consumer = {
 		.arg = &m, .start = start, .armed = armed, .hit = hit, .needs.brief = true};
 	const pid_t self = getpid();
@@ -406,12 +440,14 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 			ret = nw_run_end(&run, err);
 		run.source->close(&run, ret);
 	}
+	if (ret == 0)
+		call_all(&m, SERIES_AFTER);
 	if (ret == 0 && (result.unclean || !conclude(&m, out)))
 		ret = nw_fail(err, EOPNOTSUPP, "probes of our own were not recorded");
 	nw_run_free(&run);
 	nw_result_free(&result);
 	nw_strings_free(&specs);
-	nw_relay_end(&m.relay);
+	nw_relay_close(&m.relay);
 	free(m.rounds);
 	return ret;
 }
