@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define nw_cleanup(fn)	     __attribute__((cleanup(fn)))
 #define nw_format(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -280,6 +281,11 @@ static inline uint64_t nw_hash64(uint64_t x)
 	x *= 0x94d049bb133111ebu;
 	return x ^ (x >> 31);
 }
+
+/* ---- time --------------------------------------------------------------------------- */
+
+/* The time of a clock in ns; 0: it cannot be read. */
+uint64_t nw_clock_ns(clockid_t clock);
 
 /* ---- user text ---------------------------------------------------------------------- */
 

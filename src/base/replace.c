@@ -282,10 +282,7 @@ int nw_output_open(const char *path, unsigned int mode, struct nw_error *err)
 /* Picks a random name, so that nobody can create that file first. */
 static void pick_name(struct nw_replace *r, unsigned int tries)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t mix = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid() << 8 ^ tries;
+	uint64_t mix = nw_clock_ns(CLOCK_MONOTONIC) << 32 ^ (uint64_t)getpid() << 8 ^ tries;
 	FILE *random = fopen("/dev/urandom", "re");
 	if (random) {
 		uint64_t noise;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Numbers with units, for people. */
+/* Numbers with units, for people; clocks. */
 #include <stdio.h>
 
 #include "nopwatch/base.h"
@@ -43,4 +43,13 @@ void nw_rate_text(double per_second, char out[16])
 		snprintf(out, 16, "%.2f/s", per_second);
 	else
 		scaled(per_second, scales, NW_COUNT(scales), out);
+}
+
+uint64_t nw_clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	return clock_gettime(clock, &now) < 0
+		       ? 0
+		       : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

@@ -41,14 +41,6 @@ static struct nw_measure *measure_of(const struct nw_live_view *v)
 	return &v->reports->measure;
 }
 
-static uint64_t clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* ---- drawing ------------------------------------------------------------------------ */
 
 static const struct nw_top *shown(const struct nw_live_view *v)
@@ -61,7 +53,7 @@ static void draw(struct nw_live_view *v)
 	struct nw_screen size = nw_terminal_size(&v->terminal);
 
 	v->fresh = v->urgent = false;
-	v->drawn = clock_now();
+	v->drawn = nw_clock_ns(CLOCK_MONOTONIC);
 	if (nw_canvas_reset(&v->canvas, size.columns, size.rows) == 0 &&
 	    nw_top_draw(shown(v), &v->view, &v->canvas) == 0)
 		nw_terminal_show(&v->terminal, &v->canvas);
@@ -231,7 +223,8 @@ static int take_interval(void *arg, uint64_t start, uint64_t end, struct nw_erro
 		v->seen.cost = (double)nw_run_cost(m->run) /
 			       (double)(end - so_far->start_ns);
 	/* A recording is read without ticks. */
-	if (v->options.recorded && clock_now() - v->drawn >= NW_LIVE_INTERVAL_NS) {
+	if (v->options.recorded &&
+	    nw_clock_ns(CLOCK_MONOTONIC) - v->drawn >= NW_LIVE_INTERVAL_NS) {
 		take_input(v);
 		draw(v);
 	}
@@ -269,7 +262,8 @@ static int take_tick(void *arg, struct nw_error *err)
 
 	(void)err;
 	take_input(v);
-	if (v->fresh && !v->quit && (v->urgent || clock_now() - v->drawn >= PICTURE_NS))
+	if (v->fresh && !v->quit &&
+	    (v->urgent || nw_clock_ns(CLOCK_MONOTONIC) - v->drawn >= PICTURE_NS))
 		draw(v);
 	return v->quit ? -ECANCELED : 0;
 }

@@ -52,15 +52,6 @@ struct nw_reader {
 	pid_t unreaped[MOST_UNREAPED]; /* killed, but not gone yet; 0: free */
 };
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	if (clock_gettime(clock, &now) < 0)
-		return 0;
-	return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the process -------------------------------------------------------------------- */
 
 /* Receives one message, and the descriptor that comes with it; *fd -1: none. Returns the length; 0: the other side
@@ -189,8 +180,9 @@ static uint64_t cpu_of(const struct nw_reader *reader)
 {
 	clockid_t clock;
 
-	return reader->pid && clock_getcpuclockid(reader->pid, &clock) == 0 ? now_ns(clock)
-									    : 0;
+	return reader->pid && clock_getcpuclockid(reader->pid, &clock) == 0
+		       ? nw_clock_ns(clock)
+		       : 0;
 }
 
 /* Reaps dead processes. If a file system does not answer, a killed process may live on. */
@@ -272,7 +264,7 @@ static int close_reader(struct nw_reader *reader, int code, const char *why,
 /* Checks the limits while waiting. Returns 0 to go on; -errno: the question is given up, or all reading is. */
 static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_error *err)
 {
-	uint64_t now = now_ns(CLOCK_MONOTONIC), cpu = cpu_of(reader);
+	uint64_t now = nw_clock_ns(CLOCK_MONOTONIC), cpu = cpu_of(reader);
 
 	if (nw_is_end_pending())
 		nw_reader_hurry(reader);
@@ -380,7 +372,7 @@ static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 /* Sends the question and passes descriptors until the answer comes. */
 static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_error *err)
 {
-	const uint64_t now = now_ns(CLOCK_MONOTONIC);
+	const uint64_t now = nw_clock_ns(CLOCK_MONOTONIC);
 	struct waiting wait = {.since = now, .cpu = cpu_of(reader), .spent = now};
 	int ret = 0;
 

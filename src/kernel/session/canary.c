@@ -293,10 +293,7 @@ static double time_of(const char *trace)
 
 static double seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)nw_clock_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
 static void try_clock(struct canary *c)

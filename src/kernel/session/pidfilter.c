@@ -152,21 +152,14 @@ void nw_session_gone(struct nw_session *session, pid_t tid)
 		}
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 void nw_pid_filter_update(struct nw_session *session)
 {
 	struct nw_pid_filter *filter = &session->filter;
 	char file[NW_MAX_NAME + 32];
 	struct nw_buf text = {0};
 
-	if (!filter->dirty || filter->failed || now() - filter->written < EVERY_NS)
+	if (!filter->dirty || filter->failed ||
+	    nw_clock_ns(CLOCK_MONOTONIC) - filter->written < EVERY_NS)
 		return;
 	nw_vec_each (&filter->excluded, tid)
 		nw_buf_printf(&text, "%scommon_pid != %d", text.len ? " && " : "",
@@ -179,5 +172,5 @@ void nw_pid_filter_update(struct nw_session *session)
 			 nw_session_do(session, NW_DO_WRITE, file, nw_buf_str(&text)) < 0;
 	nw_buf_free(&text);
 	filter->dirty = false;
-	filter->written = now();
+	filter->written = nw_clock_ns(CLOCK_MONOTONIC);
 }

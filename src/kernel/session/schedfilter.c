@@ -210,14 +210,6 @@ static void leave_out_others(struct nw_sched_filter *filter)
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* An event that this kernel does not have is not recorded either. */
 static bool has_event(const struct nw_session *session, size_t i)
 {
@@ -274,7 +266,7 @@ static int write_filters(struct nw_session *session, bool first)
 			ret = write_filter(session, i, nw_buf_str(&text), first);
 		nw_buf_free(&text);
 	}
-	session->sched.written = now();
+	session->sched.written = nw_clock_ns(CLOCK_MONOTONIC);
 	if (ret == 0)
 		note_named(session, first);
 	return ret;
@@ -468,7 +460,8 @@ void nw_sched_filter_update(struct nw_session *session)
 {
 	struct nw_sched_filter *filter = &session->sched;
 
-	if (!filter->active || !has_news(filter) || now() - filter->written < EVERY_NS)
+	if (!filter->active || !has_news(filter) ||
+	    nw_clock_ns(CLOCK_MONOTONIC) - filter->written < EVERY_NS)
 		return;
 	leave_out_others(filter);
 	if (!has_news(filter))

@@ -33,14 +33,10 @@ static bool random_bytes(void *out, size_t size)
 
 void nw_session_name(char out[24])
 {
-	struct timespec now;
 	uint32_t mix;
 
-	if (!random_bytes(&mix, sizeof(mix))) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		mix = (uint32_t)nw_hash64((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec
-									  << 30);
-	}
+	if (!random_bytes(&mix, sizeof(mix)))
+		mix = (uint32_t)nw_hash64(nw_clock_ns(CLOCK_REALTIME));
 	snprintf(out, 24, "%d_%06x", (int)getpid(), mix & 0xffffffu);
 }
 
@@ -590,11 +586,8 @@ static uint64_t now_from_stats(const struct nw_session *session)
 
 uint64_t nw_session_now(const struct nw_session *session)
 {
-	struct timespec now;
-
 	if (session->clock == NW_CLOCK_OTHER)
 		return now_from_stats(session);
-	clock_gettime(session->clock == NW_CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_BOOTTIME,
-		      &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return nw_clock_ns(session->clock == NW_CLOCK_MONO ? CLOCK_MONOTONIC
+							   : CLOCK_BOOTTIME);
 }

@@ -23,14 +23,6 @@ enum {
 	SCAN_BLIND_NS = 250000000 /* between two scans of /proc, without it */
 };
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* ---- watching ----------------------------------------------------------------------- */
 
 static bool watch_image(int watch, const struct nw_image *image)
@@ -68,13 +60,14 @@ static void add_opener(struct nw_semaphores *set, pid_t pid)
 		return;
 	nw_vec_each (&set->openers, known)
 		if (known->pid == pid) { /* it has opened another file */
-			known->came = known->next = now();
+			known->came = known->next = nw_clock_ns(CLOCK_MONOTONIC);
 			known->step = SPIN_NS;
 			return;
 		}
 	struct nw_opener *fresh = nw_vec_add(&set->openers);
 	if (fresh)
-		*fresh = (struct nw_opener){pid, now(), now(), SPIN_NS};
+		*fresh = (struct nw_opener){pid, nw_clock_ns(CLOCK_MONOTONIC),
+					    nw_clock_ns(CLOCK_MONOTONIC), SPIN_NS};
 }
 
 /* Reads which processes have opened a file. Returns false if events were lost. */
@@ -103,7 +96,7 @@ static bool read_watch(struct nw_semaphores *set)
 /* Inspects the processes whose time has come. Returns when to do so again. */
 static uint64_t visit_openers(struct nw_semaphores *set)
 {
-	uint64_t next = UINT64_MAX, time = now();
+	uint64_t next = UINT64_MAX, time = nw_clock_ns(CLOCK_MONOTONIC);
 	size_t left = 0;
 
 	nw_vec_each (&set->openers, opener) {
@@ -127,12 +120,13 @@ static uint64_t visit_openers(struct nw_semaphores *set)
 
 static int scan_if_due(struct nw_semaphores *set, bool at_once)
 {
-	uint64_t every = set->watch >= 0 ? SCAN_NS : SCAN_BLIND_NS, time = now();
+	uint64_t every = set->watch >= 0 ? SCAN_NS : SCAN_BLIND_NS,
+		 time = nw_clock_ns(CLOCK_MONOTONIC);
 
 	if (at_once || time - set->scanned >= every) {
 		/* A process that a failed scan has missed is found by the next scan. */
 		(void)!nw_semaphores_scan(set, at_once || set->watch < 0);
-		set->scanned = time = now();
+		set->scanned = time = nw_clock_ns(CLOCK_MONOTONIC);
 	}
 	return (int)((set->scanned + every - time) / 1000000) + 1;
 }
@@ -141,18 +135,18 @@ int nw_semaphores_poll(struct nw_semaphores *set)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	bool all = set->watch < 0 || read_watch(set);
-	uint64_t next, time = now(), spin_until = time + SPIN_NS;
+	uint64_t next, time = nw_clock_ns(CLOCK_MONOTONIC), spin_until = time + SPIN_NS;
 
 	while ((next = visit_openers(set)) <= time && time < spin_until) {
 		nanosleep(&nap, NULL);
 		if (set->watch >= 0)
 			all = read_watch(set) && all;
-		time = now();
+		time = nw_clock_ns(CLOCK_MONOTONIC);
 	}
 	int wait = scan_if_due(set, !all);
 	if (next == UINT64_MAX)
 		return wait;
-	time = now();
+	time = nw_clock_ns(CLOCK_MONOTONIC);
 	int soon = next > time ? (int)((next - time) / 1000000) + 1 : 1;
 	return soon < wait ? soon : wait;
 }

@@ -22,14 +22,6 @@ enum {
 	LOOK_AGAIN_NS = 20000000 /* not for each unknown address */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- modules ------------------------------------------------------------------------ */
 
 static const char too_many_files[] =
@@ -594,7 +586,7 @@ static int read_maps(struct nw_stacks *stacks, struct nw_traced *traced)
 	if (ret < 0 && traced->parent) /* the mappings that it had when it was forked */
 		ret = nw_process_maps_in(stacks->proc, traced->parent, &maps, &ignored);
 
-	traced->looked = now_ns();
+	traced->looked = nw_clock_ns(CLOCK_MONOTONIC);
 	if (ret < 0) { /* the process is gone, so nothing more can be learned */
 		traced->stale = false;
 		return nw_is_shortage(-ret) ? ret : 0;
@@ -638,7 +630,7 @@ const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_tra
 			return open_region(stacks, traced, &traced->regions.item[at]);
 		if (!again || !stacks->proc || !address ||
 		    (!traced->stale && traced->looked &&
-		     now_ns() - traced->looked < LOOK_AGAIN_NS))
+		     nw_clock_ns(CLOCK_MONOTONIC) - traced->looked < LOOK_AGAIN_NS))
 			return NULL;
 		int ret = read_maps(stacks, traced);
 		if (ret < 0) {

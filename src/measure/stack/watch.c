@@ -52,14 +52,6 @@ static size_t buffer_size(const struct nw_map_watch *watch)
 	return (PAGES + 1) * watch->page;
 }
 
-static uint64_t now_ns(const struct nw_map_watch *watch)
-{
-	struct timespec now = {0};
-
-	clock_gettime(watch->clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Returns -1 if the kernel does not support it, or if the headers of this build (before Linux 4.1) have no clocks. */
 static int open_events(clockid_t clock, int cpu)
 {
@@ -101,7 +93,7 @@ static int open_cpu(struct nw_map_watch *watch, int number)
 		close(fd);
 		return -ENOMEM;
 	}
-	*cpu = (struct cpu){.fd = fd, .whole = now_ns(watch)};
+	*cpu = (struct cpu){.fd = fd, .whole = nw_clock_ns(watch->clock)};
 	void *memory = mmap(NULL, buffer_size(watch), PROT_READ | PROT_WRITE, MAP_SHARED,
 			    fd, 0);
 	cpu->control = memory == MAP_FAILED ? NULL : memory;
@@ -284,7 +276,8 @@ static void take(struct nw_map_watch *watch, const struct cpu *cpu, uint64_t las
 static void drain(struct nw_map_watch *watch, struct cpu *cpu)
 {
 	const unsigned char *ring = (const unsigned char *)cpu->control + watch->page;
-	uint64_t size = PAGES * watch->page, mask = size - 1, now = now_ns(watch);
+	uint64_t size = PAGES * watch->page, mask = size - 1,
+		 now = nw_clock_ns(watch->clock);
 	uint64_t head = __atomic_load_n(&cpu->control->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = cpu->control->data_tail, last = cpu->whole;
 	uint64_t record[LONGEST / sizeof(uint64_t)];
@@ -316,7 +309,7 @@ static void drain(struct nw_map_watch *watch, struct cpu *cpu)
 	__atomic_store_n(&cpu->control->data_tail, tail < head ? head : tail,
 			 __ATOMIC_RELEASE);
 	cpu->full |= full;
-	cpu->whole = full ? now_ns(watch) : nw_max64(now, cpu->whole);
+	cpu->whole = full ? nw_clock_ns(watch->clock) : nw_max64(now, cpu->whole);
 	if (full) /* from here on there is room again */
 		add_gap(watch, last, cpu->whole, 0);
 }

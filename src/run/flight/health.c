@@ -14,14 +14,6 @@
 
 #include "health.h"
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Runs the shell in a process group of its own, so that all its descendants can be ended. It dies with its guard. */
 static void become(const char *command, pid_t parent)
 {
@@ -127,7 +119,7 @@ static int begin(struct nw_health *h, struct nw_error *err)
 			       h->command, nw_strerror(errno));
 	h->pid = pid;
 	h->late = false;
-	h->began = now_ns();
+	h->began = nw_clock_ns(CLOCK_MONOTONIC);
 	return 0;
 }
 
@@ -162,13 +154,13 @@ int nw_health_check(struct nw_health *h, struct nw_error *err)
 	if (!h->command)
 		return 0;
 	if (!h->pid)
-		return now_ns() >= h->next ? begin(h, err) : 0;
+		return nw_clock_ns(CLOCK_MONOTONIC) >= h->next ? begin(h, err) : 0;
 	if (waitpid(h->pid, &status, WNOHANG) == h->pid) {
 		h->pid = 0;
-		h->next = now_ns() + h->interval_ns;
+		h->next = nw_clock_ns(CLOCK_MONOTONIC) + h->interval_ns;
 		return h->late ? 0 : judge(h, status, false, err);
 	}
-	if (h->late || now_ns() - h->began <= h->timeout_ns)
+	if (h->late || nw_clock_ns(CLOCK_MONOTONIC) - h->began <= h->timeout_ns)
 		return 0;
 	/* A process that waits for a disk that is gone cannot be ended, and we must not wait for it. */
 	h->late = true;

@@ -116,19 +116,12 @@ int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 /* The search takes at most a five-hundredth of a CPU. */
 #define REST_FACTOR 500u
 
-static uint64_t cpu_time(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* Searches again after the last birth: a new process starts a program, which then loads its libraries. */
 int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 {
 	struct nw_process_rescan *rescan = &run->live.rescan;
-	uint64_t now = nw_session_now(run->live.session), before = cpu_time();
+	uint64_t now = nw_session_now(run->live.session),
+		 before = nw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const_images images = {0};
 	nw_pids pids = {0};
 	const char *refused;
@@ -148,7 +141,9 @@ int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 	}
 	rescan->again = fresh;
 	rescan->born = born;
-	rescan->next = now + nw_max64(LOOK_NS, (cpu_time() - before) * REST_FACTOR);
+	rescan->next = now +
+		       nw_max64(LOOK_NS, (nw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before) *
+						 REST_FACTOR);
 	nw_vec_free(&images);
 	nw_vec_free(&pids);
 	return ret < 0 ? nw_no_memory(err) : 0;

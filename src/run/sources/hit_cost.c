@@ -88,14 +88,6 @@ static const char *const scheduler_events[] = {"sched_switch", "sched_wakeup"};
 
 /* ---- calls -------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void call_all(const struct measuring *m, enum series series)
 {
 	static const char text[WORDS * WORD_BYTES + 1] =
@@ -111,9 +103,9 @@ static void call_all(const struct measuring *m, enum series series)
 		nw_cost_function *volatile function = functions[site];
 		const void *arg = site == SITE_EVENT ? (const void *)&m->relay : text;
 		struct call *call = &rounds[i / CALLS / SITES].call[site][i % CALLS];
-		call->began = now_ns();
+		call->began = nw_clock_ns(CLOCK_MONOTONIC);
 		nw_cost_call(function, arg);
-		call->ended = now_ns();
+		call->ended = nw_clock_ns(CLOCK_MONOTONIC);
 	}
 	if (moved)
 		sched_setaffinity(0, sizeof(before), &before);

@@ -361,11 +361,7 @@ static void close_live(struct nw_run *run, int ret)
 
 static int64_t wall_offset(const struct nw_run *run)
 {
-	struct timespec wall;
-
-	clock_gettime(CLOCK_REALTIME, &wall);
-	return (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec -
-	       (int64_t)nw_session_now(run->live.session);
+	return (int64_t)(nw_clock_ns(CLOCK_REALTIME) - nw_session_now(run->live.session));
 }
 
 struct held {
