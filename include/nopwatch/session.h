@@ -138,28 +138,6 @@ int nw_session_grow(struct nw_session *session, size_t first, struct nw_error *e
 int nw_session_retire(struct nw_session *session, struct nw_armed_event *event);
 /* Disables the events of one probe of the plan, which must have been planned as separate. */
 int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error *err);
-/*
- * Lets the kernel itself watch an armed session for spans that take at least least_ns: from the start event to the
- * next hit of the end event by the same thread; a later start replaces an earlier one. Both events are not recorded
- * any more. Instead there is a record for each slow span, of a synthetic event (its system is "synthetic") with the
- * fields common_pid (s32, the thread by the kernel's number), took and at (u64: its length, and its end on the
- * session's clock). Needs hist triggers and synthetic events (histogram.rst). Returns 0, or -errno with everything as
- * it was before.
- */
-struct nw_span_watch {
-	const char *event;	 /* name of the synthetic event, owned by the session */
-	const char *start, *end; /* names of both events */
-};
-int nw_span_watch_begin(const struct nw_session *session,
-			const struct nw_armed_event *start,
-			const struct nw_armed_event *end, uint64_t least_ns,
-			struct nw_span_watch *out);
-/* Returns the number of spans, and of hits that were not checked, because a trigger has room for a limited number of
- * threads. -errno: another program has removed a trigger. */
-int nw_span_watch_check(const struct nw_session *session, const struct nw_span_watch *watch,
-			uint64_t *ends, uint64_t *dropped);
-/* Ends the watch: both events are recorded again, and nothing else is left. Not needed at the end of the session. */
-void nw_span_watch_end(const struct nw_session *session, struct nw_span_watch *watch);
 /* Stops recording at once. The probes stay armed until nw_session_close(), which takes time; records can still be
  * read. */
 int nw_session_stop(struct nw_session *session, struct nw_error *err);

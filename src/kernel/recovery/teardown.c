@@ -21,6 +21,7 @@
 #include "nopwatch/cleanup.h"
 
 #include "kernel/steps/journal.h"
+#include "kernel/steps/span_watch.h"
 #include "kernel/tracefs/event_list.h"
 #include "kernel/tracefs/files.h"
 
@@ -34,8 +35,6 @@ struct survey {
 	nw_strings events;
 	bool has_instance;
 };
-
-const char nw_span_watch_fields[] = "u64 took; u64 at";
 
 /* ---- what there is ------------------------------------------------------------------ */
 
@@ -94,54 +93,6 @@ static void steps_disable(const struct survey *s, struct nw_steps *out)
 			      "events of %s cannot be disabled in %s", s->group,
 			      **where ? *where : "the top level");
 	}
-}
-
-/* Adds steps that remove an event's hist triggers in the session's own instance: those that refer to others, or the
- * rest. */
-static void steps_triggers(const struct nw_tracefs *fs, const char *file, bool referring,
-			   struct nw_steps *out)
-{
-	struct nw_buf text = {0};
-	char *at, *line;
-
-	if (nw_tracefs_read(fs->root, file, &text) < 0)
-		text.len = 0;
-	for (at = text.len ? text.data : NULL; at && (line = strsep(&at, "\n"));) {
-		char *state = strstr(line, " [");
-		if (strncmp(line, "hist:", 5) != 0 ||
-		    (strstr(line, ":onmatch(") != NULL) != referring)
-			continue;
-		if (state)
-			*state = '\0';
-		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s", line);
-		nw_steps_add(out, NW_DO_APPEND, file, undo ? undo : "");
-		nw_steps_what(out, NW_REFUSED_OTHERWISE, "a hist trigger stays in %s",
-			      file);
-	}
-	nw_buf_free(&text);
-}
-
-void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
-			 const nw_strings *events, struct nw_steps *out)
-{
-	nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s %s", group, nw_span_watch_fields);
-	char file[512];
-
-	snprintf(file, sizeof(file), "events/synthetic/%s", group);
-	if (!nw_tracefs_has(fs->root, file))
-		return;
-	nw_event_file(group, "synthetic", group, "enable", file);
-	if (nw_tracefs_has(fs->root, file)) {
-		nw_steps_add(out, NW_DO_WRITE, file, "0");
-		nw_steps_what(out, NW_REFUSED_OTHERWISE, "%s stays enabled", file);
-	}
-	for (int round = 0; round < 2; round++)
-		nw_vec_each (events, event) {
-			nw_event_file(group, group, *event, "trigger", file);
-			steps_triggers(fs, file, round == 0, out);
-		}
-	nw_steps_add(out, NW_DO_APPEND, "synthetic_events", undo ? undo : "");
-	nw_steps_what(out, NW_REFUSED_OTHERWISE, "the synthetic event %s stays", group);
 }
 
 static void steps_instance(const struct survey *s, struct nw_steps *out)

@@ -18,13 +18,4 @@ int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *st
 int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 		      struct nw_steps *out, struct nw_error *err);
 
-/*
- * Adds the steps that remove the kernel's own watch for spans (nw_span_watch, session.h), given the names of the
- * group's events; no steps if there is none. They have to come before all others.
- */
-void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
-			 const nw_strings *events, struct nw_steps *out);
-/* The fields of its synthetic event, in the format of synthetic_events. */
-extern const char nw_span_watch_fields[];
-
 #endif

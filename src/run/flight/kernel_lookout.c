@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A lookout by the kernel itself: see lookout.h and nw_span_watch_begin(). */
+/* A lookout by the kernel itself: see lookout.h and span_watch.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static int find_record(struct nw_lookout *l)
 		{"at", sizeof(uint64_t), &l->record.at},
 	};
 	struct nw_buf text = {0};
-	int ret = nw_tracefs_format(&l->run.live.fs, "synthetic", l->watch.event, &text);
+	int ret = nw_tracefs_format(&l->run.live.fs, "synthetic", l->watch.group, &text);
 
 	if (ret == 0)
 		ret = text.failed ? -ENOMEM
@@ -115,11 +115,12 @@ const char *nw_lookout_by_kernel(struct nw_lookout *l)
 {
 	const bool *has = l->run.live.features.has;
 	const struct nw_span_def *span = watched_span(l);
+	const enum nw_clock clock = nw_session_clock(l->run.live.session);
 	const struct nw_armed_event *start, *end;
 
 	if (!has[NW_FEATURE_HIST] || !has[NW_FEATURE_SYNTHETIC])
 		return "this kernel has no hist triggers, or no synthetic events";
-	if (nw_session_clock(l->run.live.session) == NW_CLOCK_OTHER)
+	if (clock == NW_CLOCK_OTHER)
 		return "its trace clock is not one of ours";
 	if (!span)
 		return "several spans are called so";
@@ -134,11 +135,16 @@ const char *nw_lookout_by_kernel(struct nw_lookout *l)
 	if (!start || !end)
 		return "its start or its end is more than one event";
 	nw_stream_tap(l->run.delivery.stream, take_page, l);
-	if (nw_span_watch_begin(l->run.live.session, start, end, l->until->least_ns,
-				&l->watch) < 0)
+	l->watch = (struct nw_span_watch){.fs = &l->run.live.fs,
+					  .group = l->result.plan.group,
+					  .start = start->name,
+					  .end = end->name,
+					  .clock = clock == NW_CLOCK_MONO ? "mono"
+									  : "boot"};
+	if (nw_span_watch_begin(&l->watch, l->until->least_ns) < 0)
 		return "the kernel has refused the triggers";
 	if (find_record(l) < 0) {
-		nw_span_watch_end(l->run.live.session, &l->watch);
+		nw_span_watch_end(&l->watch);
 		return "the format of the kernel's record cannot be read";
 	}
 	/* The watch checks that events are recorded, which these are not. */
@@ -159,10 +165,10 @@ const char *nw_lookout_check_kernel(struct nw_lookout *l)
 	if (!l->ended && now - l->checked < LOOK_NS)
 		return NULL;
 	l->checked = now;
-	int ret = nw_span_watch_check(l->run.live.session, &l->watch, &l->spans, &dropped);
+	int ret = nw_span_watch_check(&l->watch, &l->spans, &dropped);
 	if (ret == 0 && !dropped)
 		return NULL;
-	nw_span_watch_end(l->run.live.session, &l->watch);
+	nw_span_watch_end(&l->watch);
 	l->fell_back = true; /* records up to now are still read */
 	if (l->ended)
 		return ret < 0 ? "somebody has taken the kernel's triggers away: slow spans of the last seconds may be missing"

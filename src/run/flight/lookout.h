@@ -8,6 +8,7 @@
 
 #include "nopwatch/flight.h"
 
+#include "kernel/steps/span_watch.h"
 #include "run/sources/sources.h"
 
 /* A slow span. */
