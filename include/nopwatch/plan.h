@@ -152,7 +152,7 @@ enum {
 };
 
 /* A point with its fetches, as it will be armed. */
-struct nw_planned {
+struct nw_planned_point {
 	size_t probe, point; /* indexes into the selection */
 	NW_VEC(struct nw_source)
 	args; /* in the order of the probe's arguments; see `callers` */
@@ -161,7 +161,7 @@ struct nw_planned {
 	unsigned int parts;
 };
 
-struct nw_place {	  /* a point in an event */
+struct nw_event_site {	  /* a point in an event */
 	uint32_t planned; /* index into plan->points */
 	uint32_t part;
 	char *fetches; /* "a0=%di:s32 a1=..."; "" if there are none */
@@ -178,7 +178,7 @@ struct nw_event {
 	char *shape; /* "p a0:string a1:s32": places of this shape can share the event */
 	bool is_return;
 	nw_strings fields; /* names; of a kernel event: those that are wanted */
-	NW_VEC(struct nw_place) places;
+	NW_VEC(struct nw_event_site) places;
 	uint16_t by_low_bits[4096]; /* file offset & 0xfff -> place + 1, 0: none */
 };
 
@@ -215,7 +215,7 @@ static inline uint32_t nw_chunk_bytes(const struct nw_chunk *chunk)
 struct nw_plan {
 	char group[NW_MAX_NAME + 1];
 	const struct nw_selection *selection; /* borrowed, must outlive the plan */
-	NW_VEC(struct nw_planned) points;
+	NW_VEC(struct nw_planned_point) points;
 	NW_VEC(struct nw_event *) events;
 	size_t sealed;	  /* the first so many events get no more places */
 	nw_strings texts; /* problems of a plan that was loaded */
@@ -241,7 +241,7 @@ void nw_plan_free(struct nw_plan *plan);
 /* Does any point of the plan fetch the stack pointer? */
 bool nw_plan_has_stacks(const struct nw_plan *plan);
 /* Returns the source that callers are found by; NULL: the point has none. */
-const struct nw_source *nw_planned_callers(const struct nw_planned *planned);
+const struct nw_source *nw_planned_callers(const struct nw_planned_point *planned);
 /* Does any point of the plan fetch its goroutine? */
 bool nw_plan_has_goroutines(const struct nw_plan *plan);
 
@@ -255,7 +255,7 @@ const char *nw_group_session(const char *group);
 
 /* Returns the point of a place. */
 const struct nw_point *nw_plan_point(const struct nw_plan *plan,
-				     const struct nw_place *place);
+				     const struct nw_event_site *place);
 
 /*
  * The line that defines one place of an event of ours, without a final newline:
@@ -263,7 +263,7 @@ const struct nw_point *nw_plan_point(const struct nw_plan *plan,
  * ref_ctr: write the semaphore, where the point has one.
  */
 void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
-		    const struct nw_place *place, const char *path, bool ref_ctr,
+		    const struct nw_event_site *place, const char *path, bool ref_ctr,
 		    struct nw_buf *out);
 
 /* Writes one of the names of an event: NAME, NAME_1, ..., by their number. */
@@ -272,8 +272,8 @@ void nw_event_name(const struct nw_event *event, unsigned int number,
 
 /* The same for an event that the kernel knows by another name. */
 void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
-		       const char *name, const struct nw_place *place, const char *path,
-		       bool ref_ctr, struct nw_buf *out);
+		       const char *name, const struct nw_event_site *place,
+		       const char *path, bool ref_ctr, struct nw_buf *out);
 
 /* ---- what became of a plan ---------------------------------------------------------- */
 
@@ -323,7 +323,8 @@ void nw_armed_free(struct nw_armed *armed);
 /* Is the number-th place of the planned event in this one? */
 bool nw_armed_holds(const struct nw_armed_event *event, size_t place);
 /* Notes that a place was refused, by the kernel or by somebody who must not have it armed. */
-void nw_armed_refuse(struct nw_armed *armed, const struct nw_place *place, const char *why);
+void nw_armed_refuse(struct nw_armed *armed, const struct nw_event_site *place,
+		     const char *why);
 /* Takes the place with this number out of the event's look-up; its number stays in use. */
 void nw_armed_forget(struct nw_armed *armed, struct nw_armed_event *event, size_t place);
 /*

@@ -77,7 +77,8 @@ void nw_armed_assume(struct nw_armed *armed)
 	}
 }
 
-void nw_armed_refuse(struct nw_armed *armed, const struct nw_place *place, const char *why)
+void nw_armed_refuse(struct nw_armed *armed, const struct nw_event_site *place,
+		     const char *why)
 {
 	struct nw_armed_point *point = &armed->points.item[place->planned];
 
@@ -90,7 +91,7 @@ void nw_armed_refuse(struct nw_armed *armed, const struct nw_place *place, const
 static uint16_t *low_bits_slot(const struct nw_armed *armed, struct nw_armed_event *event,
 			       size_t place)
 {
-	const struct nw_place *at = &event->planned->places.item[place];
+	const struct nw_event_site *at = &event->planned->places.item[place];
 
 	return &event->by_low_bits[nw_plan_point(armed->plan, at)->offset & 0xfff];
 }

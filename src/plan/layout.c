@@ -334,7 +334,7 @@ static int lay_out_goroutine(struct nw_layout *part, const char *reg, unsigned i
 /* Fetches the stack pointer, behind the numbers of the first part, if there is room. */
 static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 {
-	struct nw_planned *planned = l->planned;
+	struct nw_planned_point *planned = l->planned;
 	const struct nw_point *point = &l->probe->points.item[planned->point];
 	const struct nw_arch *arch = point->image->arch;
 	bool framed = point->frame.function;

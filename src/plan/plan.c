@@ -75,7 +75,8 @@ static bool wants_stack(const struct nw_selection *selection,
 /* ---- sources ------------------------------------------------------------------------ */
 
 static int find_sources(const struct nw_probe *probe, const struct nw_point *point,
-			const struct nw_plan_options *options, struct nw_planned *planned)
+			const struct nw_plan_options *options,
+			struct nw_planned_point *planned)
 {
 	const struct nw_image *image = point->image;
 	size_t i = 0;
@@ -104,7 +105,7 @@ static int find_sources(const struct nw_probe *probe, const struct nw_point *poi
 }
 
 /* Adds the source that callers are found by, if the probe wants callers and the architecture has them. */
-static int find_callers(const struct nw_probe *probe, struct nw_planned *planned)
+static int find_callers(const struct nw_probe *probe, struct nw_planned_point *planned)
 {
 	const struct nw_arch *arch = probe->image->arch;
 	struct nw_source *source;
@@ -121,7 +122,7 @@ static int find_callers(const struct nw_probe *probe, struct nw_planned *planned
 	return 0;
 }
 
-const struct nw_source *nw_planned_callers(const struct nw_planned *planned)
+const struct nw_source *nw_planned_callers(const struct nw_planned_point *planned)
 {
 	size_t count = planned->args.count;
 
@@ -156,13 +157,14 @@ static uint16_t *low_bits_slot(struct nw_event *event, const struct nw_point *po
 int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
 		  uint32_t part, char *fetches)
 {
-	struct nw_place *place = nw_vec_add(&event->places);
+	struct nw_event_site *place = nw_vec_add(&event->places);
 
 	if (!place) {
 		free(fetches);
 		return -ENOMEM;
 	}
-	*place = (struct nw_place){.planned = planned, .part = part, .fetches = fetches};
+	*place = (struct nw_event_site){
+		.planned = planned, .part = part, .fetches = fetches};
 	*low_bits_slot(event, nw_plan_point(plan, place)) = (uint16_t)event->places.count;
 	return 0;
 }
@@ -191,7 +193,7 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 		       nw_layouts *parts)
 {
 	size_t index = plan->points.count - 1;
-	const struct nw_planned *planned = &plan->points.item[index];
+	const struct nw_planned_point *planned = &plan->points.item[index];
 	const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
 	const struct nw_point *point = &probe->points.item[planned->point];
 	uint32_t number = 0;
@@ -225,7 +227,7 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 /* Plans an event of the kernel itself: it has a name and fields, and needs no definition. Its format tells the types
  * of the fields. */
 static int plan_kernel_event(struct nw_plan *plan, const struct nw_probe *probe,
-			     struct nw_planned *planned, bool fetch)
+			     struct nw_planned_point *planned, bool fetch)
 {
 	uint32_t number = (uint32_t)plan->points.count - 1;
 	struct nw_event *event = nw_plan_event(plan, "t", false);
@@ -255,7 +257,7 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 		      size_t probe_index, size_t point_index)
 {
 	const struct nw_probe *probe = plan->selection->probes.item[probe_index];
-	struct nw_planned *planned = nw_vec_add(&plan->points);
+	struct nw_planned_point *planned = nw_vec_add(&plan->points);
 	nw_layouts parts = {0};
 
 	if (!planned)
@@ -346,16 +348,16 @@ const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *ev
 }
 
 const struct nw_point *nw_plan_point(const struct nw_plan *plan,
-				     const struct nw_place *place)
+				     const struct nw_event_site *place)
 {
-	const struct nw_planned *planned = &plan->points.item[place->planned];
+	const struct nw_planned_point *planned = &plan->points.item[place->planned];
 
 	return &plan->selection->probes.item[planned->probe]->points.item[planned->point];
 }
 
 void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
-		       const char *name, const struct nw_place *place, const char *path,
-		       bool ref_ctr, struct nw_buf *out)
+		       const char *name, const struct nw_event_site *place,
+		       const char *path, bool ref_ctr, struct nw_buf *out)
 {
 	const struct nw_point *point = nw_plan_point(plan, place);
 
@@ -369,7 +371,7 @@ void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
 }
 
 void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,
-		    const struct nw_place *place, const char *path, bool ref_ctr,
+		    const struct nw_event_site *place, const char *path, bool ref_ctr,
 		    struct nw_buf *out)
 {
 	nw_plan_define_as(plan, event, event->name, place, path, ref_ctr, out);

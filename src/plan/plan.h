@@ -19,7 +19,7 @@ typedef NW_VEC(struct nw_layout) nw_layouts;
 struct nw_laying {
 	const struct nw_plan_options *options;
 	const struct nw_probe *probe;
-	struct nw_planned *planned;
+	struct nw_planned_point *planned;
 	bool big_endian; /* the program */
 	bool stack;	 /* fetch the stack pointer, too */
 };

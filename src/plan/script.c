@@ -85,7 +85,7 @@ static int write_files(const struct nw_plan *plan, const struct nw_script_option
 static void write_event(const struct nw_plan *plan, const struct nw_event *event,
 			struct nw_buf *out)
 {
-	const struct nw_place *place = &event->places.item[0];
+	const struct nw_event_site *place = &event->places.item[0];
 	const struct nw_point *point = nw_plan_point(plan, place);
 
 	nw_buf_printf(out, "  nw_event %c %s %zu 0x%" PRIx64 " ",

@@ -116,7 +116,7 @@ static void save_stack(const struct nw_stack_field *stack, struct nw_buf *out)
 
 static void save_planned(const struct nw_armed *armed, size_t number, struct nw_buf *out)
 {
-	const struct nw_planned *planned = &armed->plan->points.item[number];
+	const struct nw_planned_point *planned = &armed->plan->points.item[number];
 
 	nw_buf_printf(out, "planned %zu %zu %u %u\n", planned->probe, planned->point,
 		      planned->parts, armed->points.item[number].refused);
@@ -367,11 +367,12 @@ static int load_planned(struct loader *load)
 		return -EBADMSG;
 	if (load->plan->points.count == MOST_POINTS)
 		return -EFBIG;
-	struct nw_planned *planned = nw_vec_add(&load->plan->points);
+	struct nw_planned_point *planned = nw_vec_add(&load->plan->points);
 	uint32_t *parts_refused = planned ? nw_vec_add(&load->refused) : NULL;
 	if (!parts_refused)
 		return -ENOMEM;
-	*planned = (struct nw_planned){.probe = probe, .point = point, .stack.field = -1};
+	*planned = (struct nw_planned_point){
+		.probe = probe, .point = point, .stack.field = -1};
 	planned->parts = (unsigned int)parts;
 	*parts_refused = (uint32_t)refused;
 	return 0;
@@ -398,7 +399,7 @@ static int load_goroutine(struct loader *load)
 	if (!count || load->plan->points.item[count - 1].stack.field < 0 ||
 	    !number(load, 1, NW_MAX_FIELDS - NW_GOROUTINE_FIELDS, &field) || !field)
 		return -EBADMSG;
-	struct nw_planned *planned = &load->plan->points.item[count - 1];
+	struct nw_planned_point *planned = &load->plan->points.item[count - 1];
 	struct nw_probe *probe = load->selection->probes.item[planned->probe];
 	planned->stack.goroutine = (int)field;
 	probe->points.item[planned->point].goroutine = "g";
@@ -414,7 +415,7 @@ static int load_frame(struct loader *load)
 	    !number(load, 2, UINT64_MAX, &offset) ||
 	    !number(load, 3, UINT64_MAX, &function) || !function)
 		return -EBADMSG;
-	struct nw_planned *planned = &load->plan->points.item[count - 1];
+	struct nw_planned_point *planned = &load->plan->points.item[count - 1];
 	struct nw_probe *probe = load->selection->probes.item[planned->probe];
 	planned->stack = (struct nw_stack_field){
 		.field = (int)field, .pops = (int64_t)(0 - offset), .function = function};
@@ -432,9 +433,8 @@ static bool load_constant(const struct loader *load, size_t i, struct nw_fetch *
 static int load_source(struct loader *load)
 {
 	struct nw_plan *plan = load->plan;
-	struct nw_planned *planned = plan->points.count
-					     ? &plan->points.item[plan->points.count - 1]
-					     : NULL;
+	struct nw_planned_point *planned =
+		plan->points.count ? &plan->points.item[plan->points.count - 1] : NULL;
 	uint64_t part, sign, untrusted;
 	struct nw_source *source;
 
@@ -468,7 +468,8 @@ static int load_source(struct loader *load)
 static struct nw_source *last_source(const struct loader *load)
 {
 	size_t count = load->plan->points.count;
-	struct nw_planned *planned = count ? &load->plan->points.item[count - 1] : NULL;
+	struct nw_planned_point *planned = count ? &load->plan->points.item[count - 1]
+						 : NULL;
 
 	return planned && planned->args.count ? &planned->args.item[planned->args.count - 1]
 					      : NULL;
@@ -477,7 +478,8 @@ static struct nw_source *last_source(const struct loader *load)
 static int load_callers(struct loader *load)
 {
 	size_t count = load->plan->points.count;
-	struct nw_planned *planned = count ? &load->plan->points.item[count - 1] : NULL;
+	struct nw_planned_point *planned = count ? &load->plan->points.item[count - 1]
+						 : NULL;
 	const struct nw_arch *arch = nw_arch_by_name(load->words[3]);
 	uint64_t part, field;
 
@@ -642,7 +644,7 @@ static int load_place(struct loader *load)
 	    planned >= plan->points.count ||
 	    !number(load, 2, plan->points.item[planned].parts - 1, &part))
 		return -EBADMSG;
-	const struct nw_place place = {.planned = (uint32_t)planned};
+	const struct nw_event_site place = {.planned = (uint32_t)planned};
 	if (event->by_low_bits[nw_plan_point(plan, &place)->offset & 0xfff] ||
 	    event->places.count >= 4096)
 		return -EBADMSG;

@@ -187,7 +187,8 @@ int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)
 
 int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
 {
-	const struct nw_planned *planned = &run->result->plan.points.item[hit->planned];
+	const struct nw_planned_point *planned =
+		&run->result->plan.points.item[hit->planned];
 	const struct nw_source *source = nw_planned_callers(planned);
 	const struct nw_probe *probe = run->result->selection.probes.item[hit->probe];
 

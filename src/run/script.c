@@ -191,9 +191,9 @@ static int choose_events(struct script *s, struct nw_error *err)
 	if (nw_armed_make(plan, &s->armed) < 0)
 		return nw_no_memory(err);
 	nw_vec_each (&plan->events, event) {
-		const struct nw_place *place = &(*event)->places.item[0];
+		const struct nw_event_site *place = &(*event)->places.item[0];
 		const struct nw_point *point = nw_plan_point(plan, place);
-		const struct nw_planned *planned = &plan->points.item[place->planned];
+		const struct nw_planned_point *planned = &plan->points.item[place->planned];
 		bool *failed = &s->armed.points.item[place->planned].failed;
 		const char *danger = s->request->force ? NULL
 						       : nw_point_hazard(NULL, point);

@@ -506,7 +506,7 @@ START_TEST(a_plan_grows_behind_what_was_planned)
 		nw_vec_free(&more);
 		ck_assert_uint_eq(plan.events.count, (1 + round) * first);
 		ck_assert_uint_eq(plan.points.count, 2 + 3 * round);
-		const struct nw_planned *last = &plan.points.item[1 + 3 * round];
+		const struct nw_planned_point *last = &plan.points.item[1 + 3 * round];
 		ck_assert_uint_eq(last->probe, 1);
 		ck_assert_uint_eq(last->point, round);
 		ck_assert_uint_eq(last->parts, parts);

@@ -214,7 +214,7 @@ static void check_armed(const struct nw_armed *armed, const char *wanted)
 		const struct nw_armed_event *event = *slot;
 		const struct nw_event *planned = event->planned;
 		for (size_t i = 0; i < planned->places.count; i++) {
-			const struct nw_place *place = &planned->places.item[i];
+			const struct nw_event_site *place = &planned->places.item[i];
 			const struct nw_point *point = nw_plan_point(armed->plan, place);
 			if (event->by_low_bits[point->offset & 0xfff] != i + 1)
 				continue;
@@ -314,8 +314,8 @@ START_TEST(what_is_refused_is_known_of_the_point)
 	pb_point(a, 1, "");
 	pb_point(a, 2, "");
 	struct nw_plan plan = pb_plan(&s, &plain);
-	const struct nw_place *places = plan.events.item[0]->places.item;
-	const struct nw_place companion = {.planned = 1, .part = 2};
+	const struct nw_event_site *places = plan.events.item[0]->places.item;
+	const struct nw_event_site companion = {.planned = 1, .part = 2};
 	ck_assert_int_eq(nw_armed_make(&plan, &armed), 0);
 	nw_armed_refuse(&armed, &places[0], "so");
 	nw_armed_refuse(&armed, &places[0], "and so");

@@ -105,7 +105,8 @@ static void compare_selections(const struct nw_selection *a, const struct nw_sel
 	}
 }
 
-static void compare_points(const struct nw_planned *p, const struct nw_planned *q)
+static void compare_points(const struct nw_planned_point *p,
+			   const struct nw_planned_point *q)
 {
 	ck_assert(p->probe == q->probe && p->point == q->point && p->parts == q->parts);
 	ck_assert_uint_eq(p->args.count, q->args.count);

@@ -103,7 +103,7 @@ START_TEST(strings_of_the_kernels_own_type_have_an_event_each)
 	struct nw_plan plan = pb_plan(&s, &options);
 	pb_check(&plan, "p:sdt_p/n /a:0x1 n=%cx:s32 x=+0(%di):string\n"
 			"p:sdt_p/n__part2 /a:0x1 y=+0(-8(%bp)):string\n");
-	const struct nw_planned *point = &plan.points.item[0];
+	const struct nw_planned_point *point = &plan.points.item[0];
 	ck_assert_uint_eq(point->args.item[0].chunks.count, 0);
 	ck_assert_uint_eq(point->args.item[2].part, 1);
 	ck_assert_ptr_nonnull(point->args.item[3].fetch.problem);

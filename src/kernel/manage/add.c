@@ -19,7 +19,7 @@ struct adding {
 	const struct nw_event *event;
 	/* Of the event; a number is appended if the name is taken. */
 	char name[NW_MAX_NAME + 1];
-	const struct nw_place *place;
+	const struct nw_event_site *place;
 	const struct nw_point *point;
 	const struct nw_probe *probe;
 	struct nw_error *err;
@@ -215,7 +215,7 @@ static int add_event(struct adding *a)
 /* Warns of values that cannot be fetched, and of semaphores that nobody will raise. */
 static int warn(struct adding *a)
 {
-	const struct nw_planned *planned = &a->plan->points.item[a->place->planned];
+	const struct nw_planned_point *planned = &a->plan->points.item[a->place->planned];
 	size_t i = 0;
 	int ret = 0;
 

@@ -136,7 +136,7 @@ int nw_manager_assume(struct nw_manager *m, const struct nw_plan *plan, bool on,
 	int ret = 0;
 
 	nw_vec_each (&plan->events, event) {
-		const struct nw_place *place = (*event)->places.item;
+		const struct nw_event_site *place = (*event)->places.item;
 		struct nw_buf line = {0};
 		if (*(*event)->system)
 			continue;

@@ -61,19 +61,19 @@ static const char *path_of(struct nw_session *session, const struct nw_image *im
 /* ---- one place ---------------------------------------------------------------------- */
 
 static const struct nw_probe *probe_of(const struct nw_session *session,
-				       const struct nw_place *place)
+				       const struct nw_event_site *place)
 {
 	const struct nw_plan *plan = session->plan;
 
 	return plan->selection->probes.item[plan->points.item[place->planned].probe];
 }
 
-static bool has_failed(const struct nw_session *session, const struct nw_place *place)
+static bool has_failed(const struct nw_session *session, const struct nw_event_site *place)
 {
 	return session->armed->points.item[place->planned].failed;
 }
 
-static void give_up(struct nw_session *session, const struct nw_place *place,
+static void give_up(struct nw_session *session, const struct nw_event_site *place,
 		    const char *why)
 {
 	const struct nw_point *point = nw_plan_point(session->plan, place);
@@ -86,8 +86,8 @@ static void give_up(struct nw_session *session, const struct nw_place *place,
 }
 
 /* The kernel's own words, where it has some, else what its error number means. */
-static void explain_definition(struct nw_session *session, const struct nw_place *place,
-			       const char *line, int ret)
+static void explain_definition(struct nw_session *session,
+			       const struct nw_event_site *place, const char *line, int ret)
 {
 	char reason[128] = "";
 
@@ -123,7 +123,7 @@ static bool is_shared(const struct nw_armed_event *event)
 
 /* An event of several sites begins with the gate (gate.c). 0: it has one, or needs none. */
 static int define_gate(struct nw_session *session, const struct nw_armed_event *event,
-		       const struct nw_place *place)
+		       const struct nw_event_site *place)
 {
 	bool shared = session->features->has[NW_FEATURE_MULTI_SITE] && is_shared(event) &&
 		      !session->runner.dry_run;
@@ -152,7 +152,7 @@ static int define_gate(struct nw_session *session, const struct nw_armed_event *
 }
 
 static int define_place(struct nw_session *session, const struct nw_armed_event *event,
-			const struct nw_place *place)
+			const struct nw_event_site *place)
 {
 	const struct nw_point *point = nw_plan_point(session->plan, place);
 	const char *danger = session->options.force
@@ -196,7 +196,7 @@ static size_t define_parts(struct nw_session *session, size_t first, bool compan
 		struct nw_armed_event *event = session->armed->events.item[number];
 		const struct nw_event *planned = event->planned;
 		for (size_t i = 0; !*planned->system && i < planned->places.count; i++) {
-			const struct nw_place *place = &planned->places.item[i];
+			const struct nw_event_site *place = &planned->places.item[i];
 			if ((place->part > 0) != companions)
 				continue;
 			if (!has_failed(session, place) &&
@@ -234,7 +234,7 @@ static int require_returns(const struct nw_session *session, struct nw_error *er
 	const char *label = NULL, *why = NULL;
 
 	for (size_t i = 0; i < plan->points.count; i++) {
-		const struct nw_planned *planned = &plan->points.item[i];
+		const struct nw_planned_point *planned = &plan->points.item[i];
 		const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
 		const struct nw_point *point = &probe->points.item[planned->point];
 		if (probe->kind != NW_SPEC_FUNC || !(point->is_return || point->is_exit))
@@ -292,7 +292,7 @@ static int write_enable(struct nw_session *session, const struct nw_armed_event 
 static int split(struct nw_session *session, struct nw_armed_event *event)
 {
 	for (size_t i = event->planned->places.count; i-- > 0;) {
-		const struct nw_place *place = &event->planned->places.item[i];
+		const struct nw_event_site *place = &event->planned->places.item[i];
 		struct nw_armed_event *fresh = nw_armed_split(session->armed, event, i);
 		if (!fresh)
 			return -ENOMEM;
@@ -331,7 +331,8 @@ static size_t enable_each(struct nw_session *session, size_t first)
 			split(session, event);
 		} else {
 			size_t number = event->only < 0 ? 0 : (size_t)event->only;
-			const struct nw_place *place = &event->planned->places.item[number];
+			const struct nw_event_site *place =
+				&event->planned->places.item[number];
 			const char *why = nw_refusal_text(NW_REFUSED_ENABLING, -ret);
 			nw_cleanup(nw_free_ptr) char *text = nw_text(
 				"the kernel would not arm it: %s", why);

@@ -92,7 +92,7 @@ static void read_memory(struct watcher *watcher, struct nw_run *run,
 
 	*sum = (struct nw_presence){0};
 	for (size_t i = 0; points && seen && i < count; i++) {
-		const struct nw_planned *planned = &run->result->plan.points.item[i];
+		const struct nw_planned_point *planned = &run->result->plan.points.item[i];
 		if (!run->result->armed.points.item[i].failed && !watcher->site_entry[i])
 			points[used++] = &run->result->selection.probes
 						  .item[planned->probe]
@@ -114,7 +114,7 @@ static void read_memory(struct watcher *watcher, struct nw_run *run,
 /* Is it an entry that is watched besides its return probe? A call may never return. */
 static bool is_entry(const struct watcher *watcher, const struct nw_run *run, size_t i)
 {
-	const struct nw_planned *planned = &run->result->plan.points.item[i];
+	const struct nw_planned_point *planned = &run->result->plan.points.item[i];
 	const struct nw_probe *probe = run->result->selection.probes.item[planned->probe];
 	const struct nw_point *point = &probe->points.item[planned->point];
 

@@ -19,7 +19,7 @@ static size_t count_missing(const struct nw_run *run, size_t probe, size_t arg,
 	size_t count = 0;
 
 	for (size_t i = 0; i < result->plan.points.count; i++) {
-		const struct nw_planned *planned = &result->plan.points.item[i];
+		const struct nw_planned_point *planned = &result->plan.points.item[i];
 		if (planned->probe != probe || result->armed.points.item[i].failed ||
 		    arg >= planned->args.count)
 			continue;

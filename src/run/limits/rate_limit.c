@@ -46,7 +46,7 @@ void nw_run_count_cost(struct nw_run *run, const uint64_t *hits)
 	struct nw_run_result *result = run->result;
 
 	for (size_t i = 0; i < result->plan.points.count; i++) {
-		const struct nw_planned *planned = &result->plan.points.item[i];
+		const struct nw_planned_point *planned = &result->plan.points.item[i];
 		const struct nw_probe *probe =
 			result->selection.probes.item[planned->probe];
 		const struct nw_hit_cost *measured =

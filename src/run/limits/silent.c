@@ -47,7 +47,7 @@ static bool has_fired(const struct nw_run *run, size_t probe)
 static int find_points(const struct nw_run *run, bool silent, struct points *out)
 {
 	for (uint32_t i = 0; i < run->result->plan.points.count; i++) {
-		const struct nw_planned *planned = &run->result->plan.points.item[i];
+		const struct nw_planned_point *planned = &run->result->plan.points.item[i];
 		const struct nw_probe *probe =
 			run->result->selection.probes.item[planned->probe];
 		if (run->result->armed.points.item[i].failed ||
@@ -163,7 +163,7 @@ static int explain_left_out(struct nw_run *run, size_t probe, struct nw_error *e
 	const char *why = NULL;
 
 	for (size_t i = 0; i < result->plan.points.count; i++) {
-		const struct nw_planned *planned = &result->plan.points.item[i];
+		const struct nw_planned_point *planned = &result->plan.points.item[i];
 		if (planned->probe != probe || !result->armed.points.item[i].why)
 			continue;
 		at = &left->points.item[planned->point];
@@ -258,7 +258,7 @@ static void report_unarmed(const struct nw_run *run, const struct points *all,
 {
 	for (size_t i = 0; i < all->points.count; i++) {
 		const struct nw_point *point = all->points.item[i];
-		const struct nw_planned *planned =
+		const struct nw_planned_point *planned =
 			&run->result->plan.points.item[all->planned.item[i]];
 		if (seen[i].mapped > seen[i].armed + seen[i].unreadable)
 			nw_run_notice(

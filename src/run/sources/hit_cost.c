@@ -638,7 +638,7 @@ static int cost_probes(const struct nw_plan *plan, const struct nw_machine_cost 
 	int ret = words && places ? find_entries(plan, &entries) : -ENOMEM;
 
 	for (size_t i = 0; ret == 0 && i < plan->points.count; i++) {
-		const struct nw_planned *planned = &plan->points.item[i];
+		const struct nw_planned_point *planned = &plan->points.item[i];
 		const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
 		struct nw_hit_cost *mean = &out[planned->probe];
 		if (probe->kind == NW_SPEC_TRACEPOINT) {

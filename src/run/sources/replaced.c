@@ -244,8 +244,8 @@ static int retire(struct nw_run *run, const struct nw_image *image, nw_points_of
 		    nw_session_retire(run->live.session, *slot) < 0)
 			continue;
 		for (size_t i = 0; i < planned->places.count; i++) {
-			const struct nw_place *place = &planned->places.item[i];
-			const struct nw_planned *point =
+			const struct nw_event_site *place = &planned->places.item[i];
+			const struct nw_planned_point *point =
 				&result->plan.points.item[place->planned];
 			if (!nw_armed_holds(*slot, i) || place->part)
 				continue;

@@ -114,7 +114,7 @@ static int load_places(const struct nw_plan *plan, const uint16_t *by_low_bits,
 	struct nw_hit_place *slot = nw_vec_add(&format->places);
 
 	nw_vec_each (&format->event->places, place) {
-		const struct nw_planned *planned = &plan->points.item[place->planned];
+		const struct nw_planned_point *planned = &plan->points.item[place->planned];
 		slot = slot ? nw_vec_add(&format->places) : NULL;
 		if (slot)
 			*slot = (struct nw_hit_place){
@@ -161,7 +161,7 @@ static const uint16_t only_place[4096] = {[0 ... 4095] = 1};
 void nw_format_find_stack(const struct nw_plan *plan, struct nw_event_format *format)
 {
 	const struct nw_event *event = format->event;
-	const struct nw_place *place = event->places.count ? event->places.item : NULL;
+	const struct nw_event_site *place = event->places.count ? event->places.item : NULL;
 
 	if (!place || place->part)
 		return;

@@ -79,7 +79,8 @@ static void free_pending(struct pending *p)
 	free(p);
 }
 
-static const struct nw_planned *planned_of(const struct nw_join *join, uint32_t planned)
+static const struct nw_planned_point *planned_of(const struct nw_join *join,
+						 uint32_t planned)
 {
 	return &join->formats->plan->points.item[planned];
 }
@@ -103,7 +104,8 @@ static void add_stack(const struct nw_join *join, const struct nw_record *record
 /* ---- hits of several parts ---------------------------------------------------------- */
 
 /* Copies strings, because they point into a page that will be gone when the hit is complete. */
-static int keep_strings(struct pending *p, const struct nw_planned *planned, uint32_t part)
+static int keep_strings(struct pending *p, const struct nw_planned_point *planned,
+			uint32_t part)
 {
 	for (size_t i = 0; i < p->hit.value_count; i++) {
 		struct nw_value *value = &p->values[i];
@@ -127,7 +129,7 @@ static int keep_strings(struct pending *p, const struct nw_planned *planned, uin
 }
 
 /* Collects the bytes that this part has of strings spread over several parts. */
-static int collect_strings(struct pending *p, const struct nw_planned *planned,
+static int collect_strings(struct pending *p, const struct nw_planned_point *planned,
 			   const struct nw_record *record)
 {
 	size_t i = 0;
@@ -174,7 +176,7 @@ static struct pending *start(struct nw_join *join, const struct nw_record *recor
 
 static const struct nw_point *point_of(const struct nw_join *join, uint32_t planned)
 {
-	const struct nw_planned *p = planned_of(join, planned);
+	const struct nw_planned_point *p = planned_of(join, planned);
 
 	return &join->formats->plan->selection->probes.item[p->probe]
 			->points.item[p->point];
@@ -196,7 +198,7 @@ static int complete(struct nw_join *join, size_t at)
 	if (!slot)
 		return -ENOMEM;
 	struct pending *p = *slot = join->waiting.item[at];
-	const struct nw_planned *planned = planned_of(join, p->hit.planned);
+	const struct nw_planned_point *planned = planned_of(join, p->hit.planned);
 	uint32_t missing = all_parts(join, p->hit.planned) & ~p->got;
 	p->missing = (uint32_t)__builtin_popcount(missing);
 	for (size_t i = 0; p->strings && i < p->hit.value_count; i++)
@@ -279,7 +281,7 @@ static ssize_t entry(struct nw_join *join, const struct nw_record *record)
 static nw_apart int add_part(struct nw_join *join, const struct nw_record *record,
 			     struct nw_hit *out)
 {
-	const struct nw_planned *planned = planned_of(join, record->planned);
+	const struct nw_planned_point *planned = planned_of(join, record->planned);
 	uint32_t all = all_parts(join, record->planned);
 
 	if (complete_earlier(join, record) < 0)

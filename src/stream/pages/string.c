@@ -187,7 +187,7 @@ static void cut_to(struct nw_value *value, const struct nw_value *length)
 		miss(value);
 }
 
-void nw_string_lengths(const struct nw_planned *planned, struct nw_value *values)
+void nw_string_lengths(const struct nw_planned_point *planned, struct nw_value *values)
 {
 	size_t i = 0;
 

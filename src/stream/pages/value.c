@@ -235,7 +235,8 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 void nw_record_values(const struct nw_formats *formats, const struct nw_record *record,
 		      struct nw_value *out)
 {
-	const struct nw_planned *planned = &formats->plan->points.item[record->planned];
+	const struct nw_planned_point *planned =
+		&formats->plan->points.item[record->planned];
 	struct nw_value *values = out;
 	bool counted = false;
 

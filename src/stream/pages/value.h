@@ -20,6 +20,6 @@ uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source 
 void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,
 		      uint32_t len, struct nw_value *value);
 /* Cuts strings that have a length, when all values of a hit are there. */
-void nw_string_lengths(const struct nw_planned *planned, struct nw_value *values);
+void nw_string_lengths(const struct nw_planned_point *planned, struct nw_value *values);
 
 #endif

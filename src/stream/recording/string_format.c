@@ -16,7 +16,7 @@
 /* The bytes of one string that an event has. */
 struct string_field {
 	const struct nw_event *event;
-	const struct nw_planned *planned;
+	const struct nw_planned_point *planned;
 	const struct nw_source *source;
 	uint32_t part;
 	size_t first, last; /* the chunks in this part */
@@ -193,9 +193,9 @@ static int show_string(struct string_field *string, struct nw_buf *text)
 int nw_format_show_strings(const struct nw_plan *plan, const struct nw_armed_event *event,
 			   struct nw_buf *text)
 {
-	const struct nw_place *place =
+	const struct nw_event_site *place =
 		&event->planned->places.item[event->only < 0 ? 0 : event->only];
-	const struct nw_planned *planned = &plan->points.item[place->planned];
+	const struct nw_planned_point *planned = &plan->points.item[place->planned];
 	int ret = 0;
 
 	nw_vec_each (&planned->args, source) {

@@ -118,7 +118,7 @@ static int make_event(const struct nw_plan *plan, const struct nw_event *from,
 	out->format = format;
 	out->one_place = from->places.count == 1;
 	if (from->places.count) {
-		const struct nw_place *place = &from->places.item[0];
+		const struct nw_event_site *place = &from->places.item[0];
 		out->planned = place->planned;
 		out->part = place->part;
 		out->probe = (uint32_t)plan->points.item[place->planned].probe;
@@ -346,7 +346,7 @@ static bool find_place(const struct nw_plan *plan, const struct nw_text_event *e
 	uint16_t number = from->by_low_bits[address & 0xfff];
 	if (!number || number > from->places.count)
 		return false;
-	const struct nw_place *place = &from->places.item[number - 1];
+	const struct nw_event_site *place = &from->places.item[number - 1];
 	out->planned = place->planned;
 	out->part = place->part;
 	out->probe = (uint32_t)plan->points.item[place->planned].probe;
