@@ -214,6 +214,24 @@ void nw_histogram_add(struct nw_histogram *h, uint64_t value)
 	nw_histogram_add_here(h, value);
 }
 
+void nw_histogram_add_times(struct nw_histogram *h, uint64_t value, uint32_t times)
+{
+	/* The first value sets the least and the largest one and makes the bucket. */
+	for (bool first = true; times && (first || value - h->min >= h->usual);
+	     first = false) {
+		nw_histogram_add_here(h, value);
+		times--;
+	}
+	if (!times)
+		return;
+	add_squares(h, wide_product(value * value, times));
+	h->count += times;
+	h->sum += value * times;
+	if (h->sum >> 63)
+		h->usual = 0;
+	nw_histogram_count(h, &h->values, value, times);
+}
+
 static void add_signed_sum(struct nw_histogram *h, int64_t value)
 {
 	int64_t sum;

@@ -56,6 +56,8 @@ static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 	h->values.count[nw_histogram_bucket(value) - h->values.first]++;
 }
 
+/* Adds the same value `times` times, less than 1 << 31. */
+void nw_histogram_add_times(struct nw_histogram *h, uint64_t value, uint32_t times);
 void nw_histogram_add_signed(struct nw_histogram *h, int64_t value);
 
 #endif

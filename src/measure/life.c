@@ -94,10 +94,12 @@ void nw_summary_use_stacks(struct nw_summary *s)
 
 int nw_summary_use_cost(struct nw_summary *s, const struct nw_hit_cost *cost, bool net)
 {
-	s->cost = cost;
-	s->plain = false;
+	int ret = nw_self_cost_open(cost, &s->self_cost);
+
+	s->cost = ret == 0 ? cost : NULL;
+	s->plain &= ret < 0;
 	s->net = net;
-	return nw_self_cost_open(cost, &s->self_cost);
+	return ret;
 }
 
 /* Marks all open spans as begun before a loss. */

@@ -65,3 +65,39 @@ int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err)
 	}
 	return ret;
 }
+
+bool nw_role_key(const struct role *role, const struct nw_hit *hit, int32_t pid,
+		 uint64_t *key)
+{
+	const struct nw_value *value;
+
+	if (role->key == NW_KEY_TID) {
+		*key = (uint32_t)nw_hit_thread(hit);
+		return true;
+	}
+	if (role->key == NW_KEY_PID) { /* idle threads belong to no process */
+		*key = (uint32_t)(hit->tid ? pid : nw_hit_thread(hit));
+		return true;
+	}
+	if (role->key == NW_KEY_CPU) {
+		*key = hit->cpu;
+		return true;
+	}
+	if (role->key_arg < 0 || !hit->values || (size_t)role->key_arg >= hit->value_count)
+		return false;
+	value = &hit->values[role->key_arg];
+	switch (value->kind) {
+	case NW_VALUE_STRING:
+		if (value->cut) /* a cut string could be one of several keys */
+			return false;
+		*key = nw_hash_text(value->text, value->len);
+		return true;
+	case NW_VALUE_SIGNED:
+	case NW_VALUE_UNSIGNED:
+	case NW_VALUE_HEX:
+		*key = value->number;
+		return true;
+	default:
+		return false;
+	}
+}

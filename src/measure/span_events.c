@@ -71,7 +71,7 @@ void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t
 	struct nw_measured measured = {0};
 
 	if (start && moment == NW_SPAN_ENDS)
-		measured = nw_summary_measure(s, start, hit);
+		measured = nw_summary_measure(s, start, hit, nw_hit_thread(hit));
 
 	emit(s,
 	     &(struct nw_span_event){

@@ -84,7 +84,14 @@ struct nw_summary {
 	struct nw_task_states *task_states; /* NULL: not requested */
 	struct nw_self_cost *self_cost;	    /* NULL: not requested */
 	const struct nw_hit_cost *cost;	    /* by probe; NULL: unknown */
-	bool net;			    /* latencies are without probe overhead */
+	/* Spans that ended one after the other and had the same probe overhead. Their count is added to the histogram at the end
+	 * of the hits that are taken together. */
+	struct {
+		struct nw_histogram *to; /* costs of a row */
+		uint64_t cost;
+		uint32_t times;
+	} equal_costs;
+	bool net; /* latencies are without probe overhead */
 	/* Cost of all hits of the current hit's thread up to its timestamp */
 	uint64_t spent;
 	uint64_t goroutine_spent; /* the same of its goroutine */
@@ -101,21 +108,23 @@ struct nw_measured {
 	bool clamped;
 };
 
+/* tid: the hit's thread, nw_hit_thread(). */
 static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary *s,
 							const struct nw_start *start,
-							const struct nw_hit *hit)
+							const struct nw_hit *hit,
+							int32_t tid)
 {
 	struct nw_measured m = {.latency = hit->time - start->time};
 
 	if (nw_likely(!s->self_cost))
 		return m;
-	const bool of_goroutine = start->whose == NW_START_GOROUTINE;
-	const uint64_t spent = of_goroutine ? s->goroutine_spent : s->spent;
 	/* In a span that has crossed threads, only the hits that begin and end it are known to be inside. */
-	if ((of_goroutine || start->whose == nw_hit_thread(hit)) && spent > start->spent)
-		m.cost = spent - start->spent;
+	if (nw_likely(start->whose == tid && s->spent > start->spent))
+		m.cost = s->spent - start->spent;
+	else if (start->whose == NW_START_GOROUTINE && s->goroutine_spent > start->spent)
+		m.cost = s->goroutine_spent - start->spent;
 	else
-		m.cost = (uint64_t)start->after + s->cost[hit->probe].before;
+		m.cost = (uint64_t)s->cost[start->probe].after + s->cost[hit->probe].before;
 	if (s->net) {
 		m.clamped = m.cost > m.latency;
 		m.latency -= m.clamped ? m.latency : m.cost;
@@ -154,6 +163,9 @@ void nw_summary_call_over(void *summary, uint64_t owner, const struct nw_call *c
 int64_t nw_summary_span_group(struct nw_summary *s, int64_t start, int64_t end);
 /* Adds a group, whose number is the last one. Returns -ENOMEM on failure. */
 int nw_summary_add_group(struct nw_summary *s);
+/* Computes the key as 64 bits. A string is hashed, so that no text is kept. Returns false if the hit has no key. */
+bool nw_role_key(const struct role *role, const struct nw_hit *hit, int32_t pid,
+		 uint64_t *key);
 /* Makes the roles of all probes from the spans of the options. */
 int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err);
 

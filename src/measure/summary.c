@@ -93,43 +93,6 @@ static nw_inlined struct group *group_of(struct nw_summary *s, int64_t group)
 
 /* ---- spans -------------------------------------------------------------------------- */
 
-/* Computes the key as 64 bits. A string is hashed, so that no text is kept. Returns false if the hit has no key. */
-static nw_apart bool key_of(const struct role *role, const struct nw_hit *hit, int32_t pid,
-			    uint64_t *key)
-{
-	const struct nw_value *value;
-
-	if (role->key == NW_KEY_TID) {
-		*key = (uint32_t)nw_hit_thread(hit);
-		return true;
-	}
-	if (role->key == NW_KEY_PID) { /* idle threads belong to no process */
-		*key = (uint32_t)(hit->tid ? pid : nw_hit_thread(hit));
-		return true;
-	}
-	if (role->key == NW_KEY_CPU) {
-		*key = hit->cpu;
-		return true;
-	}
-	if (role->key_arg < 0 || !hit->values || (size_t)role->key_arg >= hit->value_count)
-		return false;
-	value = &hit->values[role->key_arg];
-	switch (value->kind) {
-	case NW_VALUE_STRING:
-		if (value->cut) /* a cut string could be one of several keys */
-			return false;
-		*key = nw_hash_text(value->text, value->len);
-		return true;
-	case NW_VALUE_SIGNED:
-	case NW_VALUE_UNSIGNED:
-	case NW_VALUE_HEX:
-		*key = value->number;
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Does a hit that begins a span make an event? */
 static inline bool emits_begin(const struct nw_summary *s, const struct nw_hit *hit)
 {
@@ -143,12 +106,28 @@ static nw_apart bool make_cost(struct nw_summary *s, struct nw_span_row *row)
 	return row->cost;
 }
 
+static nw_apart void add_equal_costs(struct nw_summary *s)
+{
+	nw_histogram_add_times(s->equal_costs.to, s->equal_costs.cost,
+			       s->equal_costs.times);
+	s->equal_costs.times = 0;
+}
+
+/* Most spans of a row have the same probe overhead as the span before. They are only counted here. */
 static nw_inlined void add_cost(struct nw_summary *s, struct nw_span_row *row,
 				const struct nw_measured *measured)
 {
-	if (nw_likely(row->cost) || make_cost(s, row))
-		nw_histogram_add_here(row->cost, measured->cost);
 	row->clamped += measured->clamped;
+	if (nw_unlikely(row->cost != s->equal_costs.to ||
+			measured->cost != s->equal_costs.cost || !row->cost)) {
+		if (s->equal_costs.times)
+			add_equal_costs(s);
+		if (!row->cost && !make_cost(s, row))
+			return;
+		s->equal_costs.to = row->cost;
+		s->equal_costs.cost = measured->cost;
+	}
+	s->equal_costs.times++;
 }
 
 static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
@@ -206,14 +185,12 @@ static nw_inlined void set_start(const struct nw_summary *s, const struct nw_hit
 				 int32_t group, const enum asked asked,
 				 struct nw_start *out)
 {
-	bool costs = asked != ASKED_NOTHING && s->cost;
-
 	out->time = hit->time;
-	out->spent = costs ? s->spent : 0;
+	out->spent = asked != ASKED_NOTHING ? s->spent : 0;
 	out->cpu = hit->cpu;
 	out->group = group;
 	out->whose = nw_hit_thread(hit);
-	out->after = costs ? s->cost[hit->probe].after : 0;
+	out->probe = hit->probe;
 }
 
 /* Adds a measured span to its row. */
@@ -221,11 +198,12 @@ static nw_inlined void add_span(struct nw_summary *s, struct nw_span_row *row,
 				const struct nw_start *start, const struct nw_hit *hit,
 				const enum asked asked)
 {
-	if (asked == ASKED_NOTHING || !s->self_cost) {
+	if (asked == ASKED_NOTHING || (asked != ASKED_COST && !s->self_cost)) {
 		nw_histogram_add_here(&row->latency, hit->time - start->time);
 		return;
 	}
-	const struct nw_measured measured = nw_summary_measure(s, start, hit);
+	const struct nw_measured measured = nw_summary_measure(s, start, hit,
+							       nw_hit_thread(hit));
 	nw_histogram_add_here(&row->latency, measured.latency);
 	add_cost(s, row, &measured);
 }
@@ -285,7 +263,7 @@ static nw_apart int end_unusual(struct nw_summary *s, uint32_t span,
 	if (hit->time < start.time)
 		discard(s, row, 1);
 	else
-		add_span(s, row, &start, hit, ASKED_COST);
+		add_span(s, row, &start, hit, ASKED_ALL);
 	return 0;
 }
 
@@ -571,7 +549,7 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 
 	if (hit->time >= role->until)
 		return 0;
-	if (!key_of(role, hit, pid, &key)) {
+	if (!nw_role_key(role, hit, pid, &key)) {
 		*(role->is_end ? &row->unmatched_ends : &row->unmatched_starts) += 1;
 		return 0;
 	}
@@ -583,9 +561,10 @@ static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
 
 static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 				const struct nw_hit *hit, int32_t pid, int64_t group,
-				struct group *g, const enum asked asked)
+				struct group *g, const enum asked asked, const bool grouped)
 {
-	struct nw_span_row *row = span_row(s, g, role->span);
+	struct nw_span_row *row = grouped ? span_row(s, g, role->span)
+					  : &g->current.spans[role->span];
 
 	if (!role->plain) {
 		if (!role->calls || !hit->stack)
@@ -628,7 +607,8 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 			       const enum asked asked, const bool grouped)
 {
 	const struct probe_state *state = &s->probe[hit->probe];
-	struct nw_probe_row *row = probe_row(s, g, hit->probe);
+	struct nw_probe_row *row = grouped ? probe_row(s, g, hit->probe)
+					   : &g->current.probes[hit->probe];
 	uint64_t last = row->last;
 
 	row->hits++;
@@ -639,25 +619,28 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 	}
 	if (row->args && hit->values)
 		add_args(row, hit);
-	const struct role *role = state->roles.item;
 	const size_t place = grouped ? (size_t)(g - s->groups.item) : 0;
-	for (size_t left = state->roles.count; left; left--, role++) {
+	const struct role *role = state->roles.item;
+	for (size_t left = state->roles.count; nw_likely(left); role++) {
 		if (grouped) /* a span may have made a group, which moves the array */
 			g = &s->groups.item[place];
-		int ret = play_role(s, role, hit, pid, group, g, asked);
+		int ret = play_role(s, role, hit, pid, group, g, asked, grouped);
 		if (nw_unlikely(ret))
 			return ret;
+		if (nw_likely(!--left)) /* most probes have one role */
+			break;
 	}
 	return 0;
 }
 
 /* Computes the probe overhead of the thread and the goroutine. Must be called before the hit begins or ends spans. */
-static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit, int32_t pid)
+static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
+			     const enum asked asked)
 {
-	if (nw_likely(!s->self_cost))
+	if (asked == ASKED_NOTHING || (asked != ASKED_COST && !s->self_cost))
 		return;
-	s->spent = nw_self_cost_hit(s->self_cost, hit);
-	if (nw_unlikely(hit->stack && hit->goroutine))
+	s->spent = nw_self_cost_hit(s->self_cost, hit, nw_hit_thread(hit));
+	if (nw_unlikely(s->goroutines && hit->stack && hit->goroutine))
 		s->goroutine_spent = nw_self_cost_goroutine_hit(s->self_cost, hit, pid);
 }
 
@@ -666,27 +649,39 @@ static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 				const struct nw_hit *hits, size_t count, int32_t pid,
 				int64_t group, const enum asked asked, const bool grouped)
 {
+	int ret = 0;
+
 	for (const struct nw_hit *hit = hits; hit < hits + count; hit++) {
-		if (asked != ASKED_NOTHING)
-			spend(s, hit, pid);
-		int ret = take_hit(s, g, hit, pid, group, asked, grouped);
+		spend(s, hit, pid, asked);
+		ret = take_hit(s, g, hit, pid, group, asked, grouped);
 		if (nw_unlikely(ret))
-			return ret;
+			break;
 	}
-	return 0;
+	if (asked != ASKED_NOTHING && s->equal_costs.times)
+		add_equal_costs(s);
+	return ret;
 }
 
-/* Takes hits that need more than counts and latencies. */
+/* Takes hits that need more than counts and latencies. They are not grouped. */
 static nw_apart int take_asked(struct nw_summary *s, struct group *g,
-			       const struct nw_hit *hits, size_t count, int32_t pid,
-			       int64_t group, bool slow)
+			       const struct nw_hit *hits, size_t count)
 {
-	bool grouped = s->options.grouped;
-
 	if (!nw_summary_emits(s))
-		return take_hits(s, g, hits, count, pid, group, ASKED_COST, grouped);
-	return slow ? take_hits(s, g, hits, count, pid, group, ASKED_SLOW, grouped)
-		    : take_hits(s, g, hits, count, pid, group, ASKED_ALL, grouped);
+		return take_hits(s, g, hits, count, 0, 0, ASKED_COST, false);
+	return nw_summary_emits_slow(s)
+		       ? take_hits(s, g, hits, count, 0, 0, ASKED_SLOW, false)
+		       : take_hits(s, g, hits, count, 0, 0, ASKED_ALL, false);
+}
+
+/* Takes one such hit. It may be grouped. */
+static nw_apart int take_one(struct nw_summary *s, struct group *g,
+			     const struct nw_hit *hit, int32_t pid, int64_t group)
+{
+	const bool grouped = s->options.grouped;
+
+	return nw_summary_emits(s)
+		       ? take_hits(s, g, hit, 1, pid, group, ASKED_ALL, grouped)
+		       : take_hits(s, g, hit, 1, pid, group, ASKED_COST, grouped);
 }
 
 static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
@@ -698,7 +693,7 @@ static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
 void nw_summary_scheduled(struct nw_summary *s, const struct nw_hit *hit)
 {
 	/* Whichever thread the event is about, recording it took time from the thread that ran. */
-	spend(s, hit, 0);
+	spend(s, hit, 0, ASKED_ALL);
 	follow_states(s, hit);
 }
 
@@ -714,7 +709,7 @@ int nw_summary_hit(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
 	if (nw_unlikely(s->task_states))
 		follow_states(s, hit);
 	ret = nw_likely(s->plain) ? take_hit(s, g, hit, pid, group, ASKED_NOTHING, true)
-				  : take_asked(s, g, hit, 1, pid, group, false);
+				  : take_one(s, g, hit, pid, group);
 	return nw_likely(!s->failed) ? ret : -ENOMEM;
 }
 
@@ -724,7 +719,7 @@ int nw_summary_hits(struct nw_summary *s, const struct nw_hit *hits, size_t coun
 
 	return nw_likely(s->plain)
 		       ? take_hits(s, g, hits, count, 0, 0, ASKED_NOTHING, false)
-		       : take_asked(s, g, hits, count, 0, 0, nw_summary_emits_slow(s));
+		       : take_asked(s, g, hits, count);
 }
 
 int nw_summary_untraced_hit(struct nw_summary *s, const struct nw_hit *hit)
@@ -749,7 +744,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 
 	if (role->calls && hit->stack)
 		return play_call(s, role, hit, pid, NW_HIDDEN, NULL);
-	if (hit->time >= role->until || !key_of(role, hit, pid, &key) ||
+	if (hit->time >= role->until || !nw_role_key(role, hit, pid, &key) ||
 	    (role->thread && !is_measured(s, key)))
 		return 0;
 	struct nw_open_slot *slot = nw_open_find(&s->open, role->span, key);
@@ -780,7 +775,7 @@ int nw_summary_filtered(struct nw_summary *s, const struct nw_hit *hit, int32_t 
 	int ret = 0;
 
 	follow_states(s, hit);
-	spend(s, hit, pid);
+	spend(s, hit, pid, ASKED_ALL);
 	nw_vec_each (&s->probe[hit->probe].roles, role)
 		if (ret == 0)
 			ret = hide_role(s, role, hit, pid);

@@ -200,6 +200,38 @@ START_TEST(calls_end_with_their_own_return)
 }
 END_TEST
 
+/* The table of threads grows, and takes in goroutines, between two hits of one thread. */
+START_TEST(a_thread_is_found_again_among_others)
+{
+	enum {
+		GOROUTINES = 700
+	};
+
+	setup(true, false);
+	for (uint32_t i = 1; i <= GOROUTINES; i++) {
+		const struct nw_hit begins = {.time = now,
+					      .tid = 3,
+					      .planned = 'f',
+					      .stack = 50,
+					      .goroutine = i,
+					      .base = 10};
+		tid = 1;
+		happen("f+90");
+		ck_assert_int_eq(nw_summary_hit(summary, &begins, 7, 0), 0);
+		happen("f-90");
+		tid = (int32_t)(100 + i);
+		happen("f-90"); /* of it, nothing has begun */
+		ck_assert_int_eq(nw_summary_hit(summary, &begins, 8, 0), 0);
+		happen("f+80 f-80");
+	}
+	const struct nw_span_row *f = nw_group_span(nw_summary_rows(summary, 0, true), 0);
+	ck_assert_uint_eq(f->latency.count, 2 * GOROUTINES);
+	ck_assert_uint_eq(f->unmatched_ends, GOROUTINES);
+	ck_assert_uint_eq(f->unmatched_starts + f->abandoned, 0);
+	teardown();
+}
+END_TEST
+
 static const struct story framed[] = {
 	{"nested", "f+90 f+80 f-80 f-90", "1 3 / 0 0 0 0 0", NULL},
 	{"the inner one fails", "f+90 f+80 f-90", "2 / 1 0 0 0 0", NULL},
@@ -609,8 +641,9 @@ START_TEST(goroutines_have_no_states)
 }
 END_TEST
 
-UNIT_MAIN("calls", goroutines_keep_their_calls, goroutines_pay_for_their_own_hits,
-	  goroutines_have_no_states, a_call_whose_stack_is_too_small_begins_once_more,
+UNIT_MAIN("calls", a_thread_is_found_again_among_others, goroutines_keep_their_calls,
+	  goroutines_pay_for_their_own_hits, goroutines_have_no_states,
+	  a_call_whose_stack_is_too_small_begins_once_more,
 	  pairs_in_one_function_end_in_their_own_frame, few_misfits_change_nothing,
 	  frames_are_for_one_function, calls_end_with_their_own_return,
 	  without_stack_pointers_the_last_in_is_the_first_out,

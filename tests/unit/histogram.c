@@ -427,7 +427,47 @@ START_TEST(clear_keeps_the_memory_and_nothing_else)
 }
 END_TEST
 
-UNIT_MAIN("histogram", every_value_is_in_a_narrow_bucket_next_to_others,
+/* Everything that a histogram knows of its values. */
+static void check_equal(const struct nw_histogram *a, const struct nw_histogram *b)
+{
+	struct nw_bucket of_a, of_b;
+	unsigned int at_a = 0, at_b = 0;
+	bool more;
+
+	ck_assert(a->count == b->count && a->sum == b->sum && a->min == b->min &&
+		  a->max == b->max);
+	ck_assert(fabs(nw_histogram_stddev(a) - nw_histogram_stddev(b)) <=
+		  nw_histogram_stddev(b) * 1e-9);
+	do {
+		more = nw_histogram_next(a, &at_a, &of_a);
+		ck_assert(more == nw_histogram_next(b, &at_b, &of_b));
+		ck_assert(!more || (of_a.low == of_b.low && of_a.count == of_b.count));
+	} while (more);
+}
+
+START_TEST(the_same_value_is_added_many_times_at_once)
+{
+	/* usual ones, those whose squares or sums carry, and one that is never usual */
+	static const uint64_t values[] = {
+		0, 7, 1000, 70000, UINT32_MAX - 1, UINT32_MAX, 1ull << 32, 1ull << 41, 7};
+	static const uint32_t times[] = {1, 2, 300, 5000};
+
+	for (size_t i = 0; i < NW_COUNT(times); i++) {
+		struct nw_histogram once = {0}, each = {0};
+		for (size_t j = 0; j < NW_COUNT(values); j++) {
+			nw_histogram_add_times(&once, values[j], times[i]);
+			for (uint32_t left = times[i]; left; left--)
+				nw_histogram_add(&each, values[j]);
+			check_equal(&once, &each);
+		}
+		nw_histogram_free(&once);
+		nw_histogram_free(&each);
+	}
+}
+END_TEST
+
+UNIT_MAIN("histogram", the_same_value_is_added_many_times_at_once,
+	  every_value_is_in_a_narrow_bucket_next_to_others,
 	  buckets_are_where_they_should_be, an_empty_histogram_is_all_zero,
 	  figures_are_those_of_the_sorted_values, ranks_are_exact_for_every_count,
 	  percentiles_stay_between_min_and_max, mean_and_deviation_are_those_of_two_passes,

@@ -110,6 +110,51 @@ START_TEST(many_at_once)
 }
 END_TEST
 
+static int one_by_one(const struct nw_hit *hits, size_t count)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count && ret == 0; i++)
+		ret = nw_summary_hit(summary, &hits[i], 1, 0);
+	return ret;
+}
+
+/* Spans of one cost, of others, and of that one again, in two threads, told in pieces of any length. */
+START_TEST(many_at_once_are_as_one_by_one)
+{
+	static const uint32_t probes[] = {START, DONE,	START, DONE, START, OTHER,
+					  DONE,	 START, START, DONE, DONE};
+	struct nw_hit hits[1000] = {{0}};
+	struct nw_histogram wanted = {0};
+
+	for (size_t i = 0; i < NW_COUNT(hits); i++) {
+		hits[i].time = 10000 * (i + 1);
+		hits[i].tid = i / 40 % 2 ? T : U;
+		hits[i].probe = probes[i % NW_COUNT(probes)];
+	}
+	open_with(cost, false, NW_KEY_TID);
+	ck_assert_int_eq(one_by_one(hits, NW_COUNT(hits)), 0);
+	nw_histogram_merge(&wanted, costs());
+	done();
+	ck_assert(wanted.count > 300 && wanted.min == 20 && wanted.max > 3000);
+	for (size_t length = 1; length < 300; length += 7) {
+		open_with(cost, false, NW_KEY_TID);
+		for (size_t at = 0; at < NW_COUNT(hits); at += length)
+			ck_assert_int_eq(nw_summary_hits(summary, hits + at,
+							 NW_COUNT(hits) - at < length
+								 ? NW_COUNT(hits) - at
+								 : length),
+					 0);
+		ck_assert(costs()->count == wanted.count && costs()->sum == wanted.sum &&
+			  costs()->min == wanted.min && costs()->max == wanted.max);
+		ck_assert(nw_histogram_percentile(costs(), 50) ==
+			  nw_histogram_percentile(&wanted, 50));
+		done();
+	}
+	nw_histogram_free(&wanted);
+}
+END_TEST
+
 START_TEST(net_latencies)
 {
 	open_with(cost, true, NW_KEY_TID);
@@ -287,7 +332,8 @@ START_TEST(what_was_kept_is_whole)
 }
 END_TEST
 
-UNIT_MAIN("self_cost", hits_inside_are_counted, many_at_once, net_latencies,
-	  filtered_hits_cost, scheduler_events_cost, threads_end, across_threads,
-	  back_on_its_thread, nobody_asks, what_was_measured_is_kept,
-	  of_measurements_the_least_counts, what_was_kept_is_whole)
+UNIT_MAIN("self_cost", hits_inside_are_counted, many_at_once,
+	  many_at_once_are_as_one_by_one, net_latencies, filtered_hits_cost,
+	  scheduler_events_cost, threads_end, across_threads, back_on_its_thread,
+	  nobody_asks, what_was_measured_is_kept, of_measurements_the_least_counts,
+	  what_was_kept_is_whole)

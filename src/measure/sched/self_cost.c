@@ -22,6 +22,8 @@ int nw_self_cost_open(const struct nw_hit_cost *cost, struct nw_self_cost **out)
 		return -ENOMEM;
 	(*out)->cost = cost;
 	(*out)->next_sum = FIRST_SUM;
+	for (size_t i = 0; i < NW_RECENT_COSTS; i++)
+		(*out)->recent[i].tid = NW_NO_THREAD;
 	return 0;
 }
 
@@ -54,9 +56,10 @@ uint64_t *nw_self_cost_sum(struct nw_self_cost *self, int32_t tid)
 {
 	size_t at = (uint32_t)tid % NW_RECENT_COSTS;
 
-	self->recent[at].tid = tid;
-	self->recent[at].sum = sum_of(self, &self->threads, nw_map_key_of_thread(tid));
-	return self->recent[at].sum;
+	uint64_t *sum = sum_of(self, &self->threads, nw_map_key_of_thread(tid));
+
+	self->recent[at].tid = sum ? tid : NW_NO_THREAD;
+	return self->recent[at].sum = sum;
 }
 
 uint64_t nw_self_cost_goroutine_hit(struct nw_self_cost *self, const struct nw_hit *hit,
@@ -79,5 +82,5 @@ uint64_t nw_self_cost_goroutine_hit(struct nw_self_cost *self, const struct nw_h
 void nw_self_cost_exit(struct nw_self_cost *self, int32_t tid)
 {
 	free(nw_hash_map_take(&self->threads, nw_map_key_of_thread(tid)));
-	self->recent[(uint32_t)tid % NW_RECENT_COSTS].sum = NULL;
+	self->recent[(uint32_t)tid % NW_RECENT_COSTS].tid = NW_NO_THREAD;
 }

@@ -7,7 +7,8 @@
 #include "nopwatch/probe.h"
 
 enum {
-	NW_RECENT_COSTS = 16 /* a power of two */
+	NW_RECENT_COSTS = 16, /* a power of two */
+	NW_NO_THREAD = INT32_MIN
 };
 
 struct nw_self_cost {
@@ -17,8 +18,8 @@ struct nw_self_cost {
 	struct nw_hash_map goroutines;
 	uint64_t next_sum; /* the first value of the next thread's sum */
 	struct {
-		uint64_t *sum; /* NULL: the entry is free */
-		int32_t tid;
+		uint64_t *sum;
+		int32_t tid;	   /* NW_NO_THREAD: the entry is free */
 	} recent[NW_RECENT_COSTS]; /* by the low bits of the thread's number */
 };
 
@@ -27,16 +28,16 @@ int nw_self_cost_open(const struct nw_hit_cost *cost, struct nw_self_cost **out)
 void nw_self_cost_free(struct nw_self_cost *self);
 /* Returns the sum of a thread and notes it as recent; NULL: there is no room. */
 uint64_t *nw_self_cost_sum(struct nw_self_cost *self, int32_t tid);
-/* Takes a hit of any span or none. Returns the cost of all hits of its thread up to its timestamp: the difference
- * between two hits is the probe overhead in the time between them. */
-static inline uint64_t nw_self_cost_hit(struct nw_self_cost *self, const struct nw_hit *hit)
+/* Takes a hit of any span or none, whose thread is `tid` (nw_hit_thread()). Returns the cost of all hits of that thread up to
+ * the hit's timestamp: the difference between two hits is the probe overhead in the time between them. */
+static inline uint64_t nw_self_cost_hit(struct nw_self_cost *self, const struct nw_hit *hit,
+					int32_t tid)
 {
 	const struct nw_hit_cost *cost = &self->cost[hit->probe];
-	int32_t tid = nw_hit_thread(hit);
 	size_t at = (uint32_t)tid % NW_RECENT_COSTS;
 	uint64_t *sum = self->recent[at].sum;
 
-	if (nw_unlikely(!sum || self->recent[at].tid != tid)) {
+	if (nw_unlikely(self->recent[at].tid != tid)) {
 		sum = nw_self_cost_sum(self, tid);
 		if (!sum)
 			return 0;

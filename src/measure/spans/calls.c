@@ -51,6 +51,7 @@ static int rehash(struct nw_calls *calls)
 	struct nw_calls fresh = *calls;
 	size_t live = 0;
 
+	fresh.recent = NULL;
 	for (size_t i = 0; i < calls->threads; i++)
 		live += calls->thread[i].count || calls->thread[i].gone_count;
 	if (live * 4 > calls->threads) {

@@ -125,7 +125,10 @@ struct nw_calls_of {
 struct nw_calls {
 	struct nw_calls_of *thread; /* open-addressed */
 	size_t threads, used;
+	struct nw_calls_of
+		*recent; /* entry of the thread that was searched last; NULL: it had none */
 	unsigned int shift;
+	int32_t recent_tid;
 	size_t open, most; /* open calls that do not seem to be gone, and their limit */
 	bool frames;
 	/* Calls that began before this may have ended in a loss, as may all other calls on their stack: all of them
@@ -163,6 +166,19 @@ static inline struct nw_calls_of *nw_calls_find(const struct nw_calls *calls,
 	}
 }
 
+/* Returns the entry of a thread, or the free one where it would go. Most hits have the same thread as the hit before. */
+static nw_inlined struct nw_calls_of *nw_calls_of_thread(struct nw_calls *calls,
+							 int32_t tid)
+{
+	if (nw_likely(calls->recent && calls->recent_tid == tid))
+		return calls->recent;
+	struct nw_calls_of *thread = nw_calls_find(calls, (uint32_t)tid, 0);
+	/* A free entry may become that of another thread. */
+	calls->recent = thread->used ? thread : NULL;
+	calls->recent_tid = tid;
+	return thread;
+}
+
 static inline uint64_t nw_calls_bit(uint64_t stack)
 {
 	return (uint64_t)1 << ((stack * 0x9e3779b97f4a7c15u) >> 58);
@@ -196,7 +212,7 @@ static inline bool nw_calls_was_met(const struct nw_calls *calls,
 static nw_inlined struct nw_call *nw_calls_put(struct nw_calls *calls, int32_t tid,
 					       uint64_t stack)
 {
-	struct nw_calls_of *thread = nw_calls_find(calls, (uint32_t)tid, 0);
+	struct nw_calls_of *thread = nw_calls_of_thread(calls, tid);
 
 	if (nw_unlikely(thread->count == thread->room || calls->open >= calls->most ||
 			(thread->count && (nw_calls_is_stale(calls, thread) ||
@@ -209,12 +225,11 @@ static nw_inlined struct nw_call *nw_calls_put(struct nw_calls *calls, int32_t t
 }
 
 /* Returns the thread if its innermost call has this span and stack pointer and is not stale; else NULL. */
-static nw_inlined struct nw_calls_of *nw_calls_top(const struct nw_calls *calls,
-						   int32_t tid, uint32_t span,
-						   uint64_t stack,
+static nw_inlined struct nw_calls_of *nw_calls_top(struct nw_calls *calls, int32_t tid,
+						   uint32_t span, uint64_t stack,
 						   const struct nw_call **out)
 {
-	struct nw_calls_of *thread = nw_calls_find(calls, (uint32_t)tid, 0);
+	struct nw_calls_of *thread = nw_calls_of_thread(calls, tid);
 
 	if (nw_unlikely(!thread->count))
 		return NULL;

@@ -25,7 +25,7 @@ struct nw_start {
 	 * either. */
 	int32_t group;
 	int32_t whose;	/* a thread number, NW_START_GOROUTINE or NW_START_NOBODYS */
-	uint32_t after; /* cost of the start's hit behind its timestamp */
+	uint32_t probe; /* of the start's hit */
 };
 
 struct nw_open_slot {
