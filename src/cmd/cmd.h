@@ -88,11 +88,12 @@ enum nw_exit {
 
 struct nw_command {
 	const char *name;
-	const char *summary; /* one line */
-	const char *usage;   /* the words behind "nopwatch NAME" */
-	const char *details; /* a paragraph for `help NAME` */
-	const char *options; /* the names of its options, separated by blanks */
-	enum nw_shows shows; /* the kind of result, which determines the formats */
+	const char *summary;  /* one line */
+	const char *usage;    /* the words behind "nopwatch NAME" */
+	const char *examples; /* lines for `help NAME`, or NULL */
+	const char *details;  /* a paragraph for `help NAME` */
+	const char *options;  /* the names of its options, separated by blanks */
+	enum nw_shows shows;  /* the kind of result, which determines the formats */
 	int (*run)(const struct nw_args *args); /* returns the exit status */
 };
 
@@ -133,6 +134,13 @@ struct nw_command {
 NW_COMMANDS(NW_DECLARE_COMMAND)
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
+
+/* What `nopwatch help NAME` explains beside the commands. */
+struct nw_topic {
+	const char *name, *summary, *text;
+};
+extern const struct nw_topic nw_topics[];
+extern const size_t nw_topic_count;
 
 /* Finds the command that words[0] names, or the only one whose name begins so. A hint uses the words behind it. */
 const struct nw_command *nw_find_command(char *const *words, struct nw_error *err);

@@ -54,6 +54,11 @@ const struct nw_command nw_cmd_add = {
 	.name = "add",
 	.summary = "define events that stay, for the shell, perf and trace-cmd",
 	.usage = "SPEC... [-p PID | -x FILE] [--group NAME] [--instance NAME] [--enable]",
+	.examples = "  nopwatch add -x ./server 'myserver:*'\n"
+		    "  nopwatch add --enable usdt:./server:myserver:request__start\n"
+		    "  nopwatch add --group mine func:./server:handle\n"
+		    "  nopwatch add --dry-run -x ./server 'myserver:*'\n"
+		    "  nopwatch add -p 4711 'app:start(id)'\n",
 	.details =
 		"One event a site, sdt_PROVIDER:NAME, NAME_1, ..., as perf and trace-cmd call them, or\n"
 		"probe_FILE:FUNCTION; they stay until `nopwatch remove`. All are defined, or none. What\n"

@@ -261,6 +261,11 @@ const struct nw_command nw_cmd_list = {
 	.name = "list",
 	.summary = "what can be probed",
 	.usage = "[-p PID | FILE...] [PATTERN...]",
+	.examples = "  nopwatch list ./server\n"
+		    "  nopwatch list -p 4711\n"
+		    "  nopwatch list -v ./server 'myserver:request*'\n"
+		    "  nopwatch list 'func:libc.so.6:mal*'\n"
+		    "  nopwatch list -j ./server\n",
 	.details =
 		"Lists the USDT probes of files, of all files below a directory, or of all files\n"
 		"that a process maps. FILE may be a glob; usdt:*: are the files that running processes\n"

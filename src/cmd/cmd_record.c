@@ -210,6 +210,12 @@ const struct nw_command nw_cmd_record = {
 	.name = "record",
 	.summary = "record now, look later (trace-cmd's format)",
 	.usage = "[-o FILE] [--until 'SPAN > T'] SPEC... [-p PID | -x FILE] [-- CMD]",
+	.examples =
+		"  nopwatch record -o trace.dat -p 4711 'postgresql:query__*'\n"
+		"  nopwatch record 'myserver:*' -- ./server\n"
+		"  nopwatch record --stack func:libc.so.6:malloc -- ./server\n"
+		"  nopwatch record --until 'app:request > 50ms' --keep 10s 'app:*' -p 4711\n"
+		"  nopwatch record --states -d 30 'app:*' -p 4711\n",
 	.details =
 		"Keeps the raw events in FILE (trace.dat), which `nopwatch report`, `stat --from` and\n"
 		"`trace --from` read on any machine, without privileges; trace-cmd and kernelshark\n"

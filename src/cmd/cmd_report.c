@@ -20,6 +20,11 @@ const struct nw_command nw_cmd_report = {
 	.name = "report",
 	.summary = "the summary of a recording",
 	.usage = "[FILE]",
+	.examples = "  nopwatch report\n"
+		    "  nopwatch report slow.dat\n"
+		    "  nopwatch report --by tid --sort p99 slow.dat\n"
+		    "  nopwatch report --filter 'status >= 400' slow.dat\n"
+		    "  nopwatch report -f html -o slow.html slow.dat\n",
 	.details =
 		"Summarises what `nopwatch record` has kept (trace.dat), as `stat` does while it\n"
 		"happens; FILE may also hold the text of trace_pipe. Needs neither root nor tracefs.\n"

@@ -40,6 +40,11 @@ const struct nw_command nw_cmd_script = {
 	.name = "script",
 	.summary = "the same as a shell script, for a machine without nopwatch",
 	.usage = "SPEC... [-p PID | -x FILE]",
+	.examples = "  nopwatch script usdt:./server:myserver:request__start >probe.sh\n"
+		    "  nopwatch script -x ./server 'myserver:*'\n"
+		    "  nopwatch script -p 4711 'app:*' -d 10\n"
+		    "  nopwatch script 'func:./server:handle'\n"
+		    "  nopwatch script 'usdt:./server:myserver:done(status)'\n",
 	.details =
 		"Prints a POSIX shell script that arms the probes on another machine, prints what the\n"
 		"kernel records, and takes everything away when it is ended. It needs root there, a shell,\n"

@@ -323,6 +323,11 @@ const struct nw_command nw_cmd_stat = {
 	.name = "stat",
 	.summary = "latency summaries: the main job",
 	.usage = "SPEC... [-p PID | -x FILE] [-- CMD]",
+	.examples = "  nopwatch stat -p 4711 'postgresql:query__*'\n"
+		    "  nopwatch stat 'myserver:*' -- ./server\n"
+		    "  nopwatch stat func:libc.so.6:malloc -- ls\n"
+		    "  nopwatch stat -p 4711 'app:done(id, status)' --by status -i 1\n"
+		    "  nopwatch stat -p 4711 'app:*' --slower 50ms\n",
 	.details =
 		"Counts hits and the gaps between them, and measures the spans between probes whose\n"
 		"names pair (x__start and x__done, _begin and _end, _entry and _return, ...), by\n"

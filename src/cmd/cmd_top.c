@@ -37,6 +37,11 @@ const struct nw_command nw_cmd_top = {
 	.name = "top",
 	.summary = "the summary, live in the terminal",
 	.usage = "SPEC... [-p PID | -x FILE] [-- CMD]",
+	.examples = "  nopwatch top -p 4711 'postgresql:query__*'\n"
+		    "  nopwatch top 'myserver:*' -- ./server\n"
+		    "  nopwatch top func:libc.so.6:malloc -p 4711\n"
+		    "  nopwatch top -p 4711 'app:done(status)' --by status\n"
+		    "  nopwatch top --from trace.dat\n",
 	.details =
 		"Shows what stat would report while it happens, twice a second unless -i says otherwise:\n"
 		"a row a span (latencies) and a row a probe (gaps between its hits), with rates,\n"

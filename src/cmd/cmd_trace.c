@@ -169,6 +169,11 @@ const struct nw_command nw_cmd_trace = {
 	.name = "trace",
 	.summary = "one line per event",
 	.usage = "SPEC... [-p PID | -x FILE] [-- CMD]",
+	.examples = "  nopwatch trace -p 4711 'postgresql:query__start(sql:string)'\n"
+		    "  nopwatch trace -T 'myserver:*' -n 10 -- ./server\n"
+		    "  nopwatch trace -p 4711 'app:*' --slower 50ms\n"
+		    "  nopwatch trace -j 'func:./server:handle' -d 5\n"
+		    "  nopwatch trace --from trace.dat -f perfetto -o trace.pftrace\n",
 	.details =
 		"Prints every hit with its time, CPU, thread and arguments, until Ctrl-C, -d, -n, the\n"
 		"end of CMD or of the last -p. Arguments are named and typed in the spec:\n"

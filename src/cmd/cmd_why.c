@@ -165,6 +165,12 @@ const struct nw_command nw_cmd_why = {
 	.name = "why",
 	.summary = "why does this probe (not) fire?",
 	.usage = "SPEC [-p PID] [-d TIME] | -- COMMAND ... | --error TEXT",
+	.examples =
+		"  nopwatch why usdt:./server:myserver:request__start\n"
+		"  nopwatch why -p 4711 myserver:request__start\n"
+		"  nopwatch why func:./server:handle -d 10\n"
+		"  nopwatch why -- bpftrace -e 'usdt:./server:myserver:request__start { }'\n"
+		"  nopwatch why --error 'ERROR: Probe does not exist: usdt:./server:a:b'\n",
 	.details =
 		"Looks at the kernel, the file, the process and the events of others; then, unless\n"
 		"the answer is known by then or arming could hurt, arms the probe and watches it.\n"

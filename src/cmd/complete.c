@@ -174,9 +174,11 @@ static void offer_command_words(struct completion *c)
 {
 	const char *usage = c->command->usage;
 
-	if (strstr(usage, "COMMAND]"))
+	if (strstr(usage, "[COMMAND")) {
 		offer_commands(c);
-	else if (strstr(usage, "SPEC"))
+		for (size_t i = 0; i < nw_topic_count; i++)
+			nw_offer(&c->all, nw_topics[i].name, nw_topics[i].summary);
+	} else if (strstr(usage, "SPEC"))
 		offer_specs(c);
 	else if (strstr(usage, "PATTERN") && (c->args.file || c->args.pids.count))
 		nw_offer_probes(&c->all);

@@ -153,7 +153,8 @@ void nw_print_overview(FILE *to)
 		fprintf(to, "  %-10s %s\n", nw_commands[i]->name, nw_commands[i]->summary);
 	fputs("\nA SPEC is usdt:PATH:PROVIDER:NAME, or PROVIDER:NAME with -p, -x or -- CMD;\n"
 	      "func:PATH:SYMBOL[,returns=insn] times any function, uprobe: and uretprobe: are its ends;\n"
-	      "every field may hold * and ?. `nopwatch help COMMAND` tells more.\n",
+	      "every field may hold * and ?. `nopwatch help COMMAND`, `help spec`, `help filter` and\n"
+	      "`help span` tell more.\n",
 	      to);
 }
 

@@ -335,17 +335,20 @@ const struct nw_option *nw_option_at(size_t index)
 }
 
 /* Is the option among these names, which are separated by blanks? --help always is. */
-bool nw_takes_option(const struct nw_command *command, const struct nw_option *option)
+/* Is the name one of the words of a list, which blanks separate? */
+static bool is_listed(const char *list, const char *name)
 {
-	size_t len = strlen(option->name);
+	size_t len = strlen(name);
 
-	if (option->field == FIELD(help))
-		return true;
-	for (const char *at = command->options; (at = strstr(at, option->name)); at += len)
-		if ((at == command->options || at[-1] == ' ') &&
-		    (at[len] == ' ' || at[len] == '\0'))
+	for (const char *at = list; (at = strstr(at, name)); at += len)
+		if ((at == list || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
 			return true;
 	return false;
+}
+
+bool nw_takes_option(const struct nw_command *command, const struct nw_option *option)
+{
+	return option->field == FIELD(help) || is_listed(command->options, option->name);
 }
 
 /* ---- parsing ------------------------------------------------------------------------ */
@@ -665,27 +668,69 @@ void nw_option_help(const struct nw_command *command, const struct nw_option *op
 		nw_output_names(command->shows, out);
 }
 
+/* Groups of options in a help text. The last one has every option that no other names. */
+static const struct {
+	const char *title, *names;
+} groups[] = {
+	{"target:", "pid follow all exe from remote-path types no-follow-file no-demangle"},
+	{"stop:", "duration count"},
+	{"flight recorder:", "until until-signal until-cmd keep times"},
+	{"spans and groups:", "span by filter slower states net hist stack"},
+	{"output:", "output format json interval sort top all-rows raw time quiet verbose "
+		    "color no-pager"},
+	{"overhead:", "max-rate buffer string-size stack-size"},
+	{"persistent events:", "group instance enable kernel-strings"},
+	{"danger:", "force foreign"},
+	{"other options:", ""},
+};
+
+static size_t group_of(const struct nw_option *option)
+{
+	size_t group = 0;
+
+	while (group < NW_COUNT(groups) - 1 &&
+	       !is_listed(groups[group].names, option->name))
+		group++;
+	return group;
+}
+
+static void print_option(const struct nw_command *command, const struct nw_option *option,
+			 struct nw_buf *out)
+{
+	char spelled[64];
+
+	snprintf(spelled, sizeof(spelled), "%s%c%s--%s%s%s", option->letter ? "-" : " ",
+		 option->letter ? option->letter : ' ', option->letter ? ", " : "  ",
+		 option->name, option->arg && !is_optional(option) ? " " : "",
+		 option->arg ? option->arg : "");
+	nw_buf_printf(out, "  %-26s ", spelled);
+	nw_option_help(command, option, out);
+	nw_buf_addc(out, '\n');
+}
+
 int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *err)
 {
-	bool failed = false;
+	struct nw_buf out = {0};
 
-	fprintf(to, "usage: nopwatch %s %s\n\n%s\n\n%s\n\noptions:\n", command->name,
-		command->usage, command->summary, command->details);
-	for (size_t i = 0; i < NW_COUNT(options); i++) {
-		struct nw_buf help = {0};
-		char spelled[64];
-		if (!nw_takes_option(command, &options[i]))
-			continue;
-		snprintf(spelled, sizeof(spelled), "%s%c%s--%s%s%s",
-			 options[i].letter ? "-" : " ",
-			 options[i].letter ? options[i].letter : ' ',
-			 options[i].letter ? ", " : "  ", options[i].name,
-			 options[i].arg && !is_optional(&options[i]) ? " " : "",
-			 options[i].arg ? options[i].arg : "");
-		nw_option_help(command, &options[i], &help);
-		fprintf(to, "  %-26s %s\n", spelled, nw_buf_str(&help));
-		failed |= help.failed;
-		nw_buf_free(&help);
+	nw_buf_printf(&out, "usage: nopwatch %s %s\n\n%s\n", command->name, command->usage,
+		      command->summary);
+	if (command->examples)
+		nw_buf_printf(&out, "\nexamples:\n%s", command->examples);
+	nw_buf_printf(&out, "\n%s\n", command->details);
+	for (size_t group = 0; group < NW_COUNT(groups); group++) {
+		bool titled = false;
+		for (size_t i = 0; i < NW_COUNT(options); i++) {
+			if (!nw_takes_option(command, &options[i]) ||
+			    group_of(&options[i]) != group)
+				continue;
+			if (!titled)
+				nw_buf_printf(&out, "\n%s\n", groups[group].title);
+			titled = true;
+			print_option(command, &options[i], &out);
+		}
 	}
+	fputs(nw_buf_str(&out), to);
+	bool failed = out.failed;
+	nw_buf_free(&out);
 	return failed ? nw_no_memory(err) : 0;
 }
