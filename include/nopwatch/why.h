@@ -148,7 +148,10 @@ struct nw_tool {
 	uint64_t args_used; /* bit N: argN is used */
 	bool filter;	    /* some probe has a filter */
 	bool returns_arg;   /* argN in a return probe */
+	size_t word_used;   /* the highest $N, a word of its command line; 0: none */
+	size_t words;	    /* words that its command line has for them */
 	bool wants_string;  /* str(argN) */
+	bool source_names; /* its functions may have the names of their source: bpftrace, in quotes or behind cpp: */
 	size_t other_probes; /* probes of other kinds */
 };
 
@@ -170,8 +173,9 @@ struct nw_facts {
 	bool is_function; /* of a USDT spec: a function of the file has its name */
 	bool at_function; /* every place is a function's start, or a USDT site */
 	const struct nw_process_facts *process; /* -p */
-	const char *script;	/* the file is a script: its first line; NULL: it is none */
-	const char *elsewhere;	/* a file of the process with the USDT probe; NULL: none */
+	const char *script; /* the file is a script: its first line; NULL: it is none */
+	const char *
+		elsewhere; /* a file of the process, or a linked library, with the USDT probe; NULL: none */
 	bool no_code;		/* the file is the debug information of another file */
 	const char *code_in;	/* that other file; NULL: not found */
 	const char *interposed; /* a file of the process that its calls reach instead */

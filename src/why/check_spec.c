@@ -446,14 +446,14 @@ static void blame_function(struct judge *judge)
 	remedy_kind(judge, NW_SPEC_UPROBE);
 }
 
-/* The process has the probe in another file than the one that was named. */
+/* The process, or a library that the file links, has the probe in another file than the one that was named. */
 static void blame_elsewhere(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 
 	nw_fails(judge, "it is not in %s, but in %s", facts->image->path, facts->elsewhere);
 	nw_blame(judge, NW_CAUSE_NO_SUCH_PROBE,
-		 "%s has no such probe; the process has it in %s: probe that file",
+		 "%s has no such probe; another file of the program has it: probe %s",
 		 facts->image->path, facts->elsewhere);
 	nw_remedy_spec(judge, facts->elsewhere, NULL, 0);
 }

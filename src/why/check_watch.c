@@ -316,6 +316,15 @@ void nw_check_program(struct judge *judge)
 			judge, NW_CAUSE_BPF_PROGRAM,
 			"a return probe has no argN, only retval: what argN shows there is whatever the registers hold");
 	}
+	bool lacks_word = tool->word_used > tool->words;
+	if (lacks_word) {
+		nw_fails(judge, "it uses $%zu, and its command line has no such word",
+			 tool->word_used);
+		nw_blame(
+			judge, NW_CAUSE_BPF_PROGRAM,
+			"$%zu is a word of the program's own command line, which has none there: an argument of the probe is arg0, arg1, ...",
+			tool->word_used);
+	}
 	if (strcmp(tool->program, "bpftrace") == 0 && nw_is_usdt(judge->facts) &&
 	    has_dash(judge->facts)) {
 		nw_fails(judge, "the probe's name is written with a dash");
@@ -333,6 +342,6 @@ void nw_check_program(struct judge *judge)
 	if (tool->wants_string)
 		nw_pass(judge,
 			"str() of a page that is not in memory is empty: that is no sign of silence");
-	if (!tool->returns_arg && !tool->filter && !taken)
+	if (!tool->returns_arg && !lacks_word && !tool->filter && !taken)
 		nw_pass(judge, "no filter, nothing that is known to show nothing");
 }

@@ -70,18 +70,35 @@ static const struct {
 	{"uretprobe:", "uretprobe:"}, {"ur:", "uretprobe:"},
 };
 
-/* Adds a spec without bpftrace's quotes: uprobe:PATH:"C++ name", and quotes around a path. */
-static int add_unquoted(nw_strings *list, const char *kind, const char *text, size_t len)
+/*
+ * Adds a spec without bpftrace's quotes: uprobe:PATH:"C++ name", and quotes around a path; a character behind a backslash is
+ * itself. "cpp:" before a function's name only says that it is one of C++.
+ */
+static int add_unquoted(struct nw_tool *tool, const char *kind, const char *text,
+			size_t len)
 {
+	static const char lang[] = ":cpp:";
 	struct nw_buf spec = {0};
+	bool quoted = false;
 	int ret;
 
 	nw_buf_adds(&spec, kind);
-	for (size_t i = 0; i < len; i++)
-		if (text[i] != '"')
-			nw_buf_addc(&spec, text[i]);
-	ret = spec.failed || nw_strings_add(list, nw_buf_str(&spec), spec.len) < 0 ? -ENOMEM
-										   : 0;
+	for (size_t i = 0; i < len; i++) {
+		bool is_lang = !quoted && len - i > strlen(lang) &&
+			       strncmp(text + i, lang, strlen(lang)) == 0;
+		if (text[i] == '"')
+			quoted = !quoted;
+		tool->source_names |= is_lang || quoted;
+		if (is_lang)
+			i += strlen(lang) - 2; /* leaves one colon */
+		else if (text[i] != '"')
+			nw_buf_addc(
+				&spec,
+				text[quoted && text[i] == '\\' && i + 1 < len ? ++i : i]);
+	}
+	ret = spec.failed || nw_strings_add(&tool->specs, nw_buf_str(&spec), spec.len) < 0
+		      ? -ENOMEM
+		      : 0;
 	nw_buf_free(&spec);
 	return ret;
 }
@@ -97,7 +114,7 @@ static int take_probe(struct nw_tool *tool, const char *text, size_t len)
 	for (size_t i = 0; i < NW_COUNT(user_probes); i++) {
 		size_t head = strlen(user_probes[i].name);
 		if (len > head && strncmp(text, user_probes[i].name, head) == 0)
-			return add_unquoted(&tool->specs, user_probes[i].ours, text + head,
+			return add_unquoted(tool, user_probes[i].ours, text + head,
 					    len - head);
 	}
 	if (len > 11 && strncmp(text, "tracepoint:", 11) == 0)
@@ -125,17 +142,18 @@ static int take_probes(struct nw_tool *tool, const char *text, const char *end)
 	int ret = 0;
 
 	while (ret == 0 && text < end) {
-		const char *comma = memchr(text, ',', (size_t)(end - text));
-		const char *stop = comma ? comma : end;
+		const char *stop = text;
+		while (stop < end && *stop != ',')
+			stop = skip_one(stop);
 		ret = take_probe(tool, text, (size_t)(stop - text));
-		text = stop + (comma != NULL);
+		text = stop + (stop < end);
 	}
 	return ret;
 }
 
 /* ---- what it does with a hit -------------------------------------------------------- */
 
-/* Notes argN and str(argN) in an action; $1 and strings mean something else. */
+/* Notes argN and str(argN) in an action, and $N, which is a word of the command line. */
 static void read_action(struct nw_tool *tool, const char *at, const char *end,
 			bool is_return)
 {
@@ -149,6 +167,8 @@ static void read_action(struct nw_tool *tool, const char *at, const char *end,
 		}
 		if (!is_word(before) && strncmp(at, "str(", 4) == 0)
 			tool->wants_string = true;
+		if (before == '$' && isdigit((unsigned char)*at))
+			tool->word_used = nw_max64(tool->word_used, strtoul(at, NULL, 10));
 		before = *at;
 		at = skip_one(at);
 	}
@@ -239,8 +259,9 @@ static int take_options(struct nw_tool *tool, char *const *argv, struct nw_error
 			   (value = nw_tool_value(&at, "-f", "--format")) ||
 			   (value = nw_tool_value(&at, "-I", "--include-dir"))) {
 			continue;
-		} else if (**at != '-' && !script) {
-			script = *at;
+		} else if (**at != '-') {
+			tool->words += script || told;
+			script = script ? script : *at;
 		}
 	}
 	if (ret == 0 && script && !told) {

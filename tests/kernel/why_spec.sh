@@ -84,6 +84,15 @@ why "uprobe:$PWD/rust:_ZN3app5serve17h2e3aaabbccddeeffE"
 named "a Rust name of another build" 3 False symbol-missing
 says "and this build's" 'differs by its hash only'
 meanwhile=./rust remedied "by which it hits" symbol-missing
+gcc -shared -fPIC -x c -o libelse.so - <<<'#include <sys/sdt.h>
+void f(void); void f(void) { DTRACE_PROBE(inlib, tick); }'
+gcc -x c -o linked - -L. -lelse -Wl,-rpath,"$PWD" <<<'void f(void); int main(void) { f(); return 0; }'
+why "usdt:$PWD/linked:inlib:tick"
+named "a probe that a library of the program has" 3 False no-such-probe
+says "... which is named" "has no such probe; another file of the program has it: probe $PWD/libelse.so"
+advises "... and what to type" "usdt:$PWD/libelse.so:inlib:tick"
+why "usdt:$PWD/linked:*"
+named "any probe of a program without notes is not one of libc's" 3 False no-notes
 g++ -x c++ -g -O2 -o inl - <<<'namespace i { static inline __attribute__((always_inline)) int hello(int n) { asm volatile("nop" : "+r"(n)); return n * 7; } }
 int main(int argc, char **) { volatile int n = argc; return i::hello(n) + i::hello(n + 1); }'
 why "uprobe:$PWD/inl:i::hello"
@@ -95,6 +104,10 @@ if "$NOPWATCH" stat --dry-run "uprobe:$PWD/cxx:app::serve" 2>&1 | grep -q 'there
   named "a C++ name as the source has it, without libstdc++" 3 False symbol-mangled
 else
   checked "a C++ name as the source has it is found" symbol pass
+  for name in '"app::serve(int)"' 'cpp:"app::serve(int)"'; do
+    why -- bpftrace -e "uprobe:$PWD/cxx:$name { @ = count(); }"
+    checked "... so it is by bpftrace ($name)" symbol pass
+  done
 fi
 why "uprobe:$PWD/cxx:serve"
 named "a C++ name" 3 False symbol-mangled

@@ -55,6 +55,52 @@ START_TEST(one_liners_are_read)
 }
 END_TEST
 
+START_TEST(quoted_names_are_whole)
+{
+	ck_assert_int_eq(
+		PARSE("bpftrace", "-e",
+		      "uprobe:/a:cpp:\"A::f(int, char)\", ur:/a:\"operator new\", "
+		      "uprobe:cpp:g,uprobe:/cpp:h, usdt:/a:p:\"\\\"tick\\\"\" { @ = 1 }"),
+		0);
+	ck_assert_uint_eq(tool.specs.count, 5);
+	ck_assert_str_eq(tool.specs.item[0], "uprobe:/a:A::f(int, char)");
+	ck_assert_str_eq(tool.specs.item[1], "uretprobe:/a:operator new");
+	ck_assert_str_eq(tool.specs.item[2], "uprobe:cpp:g"); /* the preprocessor */
+	ck_assert_str_eq(tool.specs.item[3], "uprobe:/cpp:h");
+	ck_assert_str_eq(tool.specs.item[4], "usdt:/a:p:\"tick\"");
+	ck_assert(tool.source_names);
+	nw_tool_free(&tool);
+	ck_assert_int_eq(PARSE("bpftrace", "-e", "uprobe:/a:A::f { @[\"x\"] = 1 }"), 0);
+	ck_assert(!tool.source_names);
+	nw_tool_free(&tool);
+}
+END_TEST
+
+START_TEST(words_of_the_command_line_are_no_arguments)
+{
+	static const struct {
+		char *argv[7];
+		size_t used, words;
+	} cases[] = {
+		{{"bpftrace", "-e", "usdt:/a:b:c { print(str($1)) }"}, 1, 0},
+		{{"bpftrace", "-e", "usdt:/a:b:c { @ = $2 + arg0 }", "7", "-p", "4711"},
+		 2,
+		 1},
+		{{"bpftrace", "-p", "7", "script.bt", "one", "two"}, 0, 2},
+		{{"bpftrace", "-e", "usdt:/a:b:c { $x = 1; $x1 = 2; print(\"$3\") }"},
+		 0,
+		 0},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		ck_assert_int_eq(nw_tool_parse(cases[i].argv, &tool, &err), 0);
+		ck_assert_uint_eq(tool.word_used, cases[i].used);
+		ck_assert_uint_eq(tool.words, cases[i].words);
+		nw_tool_free(&tool);
+	}
+}
+END_TEST
+
 /* What is one process's only is no filter beside that; the rest may let nothing through. */
 START_TEST(filters_on_a_process_are_told_from_others)
 {
@@ -194,6 +240,7 @@ START_TEST(any_text_is_survived)
 }
 END_TEST
 
-UNIT_MAIN("why_words", one_liners_are_read, filters_on_a_process_are_told_from_others,
-	  stap_and_perf_probe_are_read, recorders_name_events, what_cannot_be_read_is_told,
-	  any_text_is_survived)
+UNIT_MAIN("why_words", one_liners_are_read, quoted_names_are_whole,
+	  words_of_the_command_line_are_no_arguments,
+	  filters_on_a_process_are_told_from_others, stap_and_perf_probe_are_read,
+	  recorders_name_events, what_cannot_be_read_is_told, any_text_is_survived)

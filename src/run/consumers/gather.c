@@ -155,15 +155,17 @@ static int read_script(struct nw_gathered *g)
 	return g->script ? 0 : -ENOMEM;
 }
 
-/* Finds another file of the process that has the USDT probe: libjvm.so for java. */
+/* Finds another file of the process, else a library that the file links, that has the USDT probe: libjvm.so for java. */
 static int find_elsewhere(struct nw_gathered *g)
 {
 	nw_images images = {0};
 
-	if (!g->pids.count || g->spec.kind != NW_SPEC_USDT)
+	if (g->spec.kind != NW_SPEC_USDT || (!g->pids.count && nw_has_glob(g->spec.name)))
 		return 0;
-	int ret = nw_process_images(g->pids.item[0], false, g->request->force, &images,
-				    NULL);
+	bool force = g->request->force;
+	int ret = g->pids.count
+			  ? nw_process_images(g->pids.item[0], false, force, &images, NULL)
+			  : nw_locate_needed(g->path, force, &images, NULL);
 	nw_vec_each (&images, image)
 		for (size_t i = 0; ret == 0 && !g->elsewhere && i < (*image)->sites.count;
 		     i++)
@@ -220,14 +222,16 @@ static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 
 /* ---- the place ---------------------------------------------------------------------- */
 
-/* Returns the linker's name of the function; other tools do not look for names of the source. */
+/* Returns the linker's name of the function; few other tools look for names of the source. */
 static const char *symbol_name(const struct nw_gathered *g)
 {
 	const struct nw_probe *probe = g->selection.probes.count
 					       ? g->selection.probes.item[0]
 					       : NULL;
+	const struct nw_tool *tool = g->facts.tool;
 
-	return probe && probe->symbol && !g->facts.tool ? probe->symbol : g->spec.name;
+	return probe && probe->symbol && (!tool || tool->source_names) ? probe->symbol
+								       : g->spec.name;
 }
 
 static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
