@@ -20,7 +20,9 @@ struct string_field {
 	const struct nw_source *source;
 	uint32_t part;
 	size_t first, last; /* the chunks in this part */
-	char name[40];	    /* of the additional field */
+	const char *
+		shown; /* name of the field that the text replaces: the pointer, or in a companion the first bytes */
+	char name[40]; /* of the additional field */
 };
 
 static const char *name_of(const struct string_field *string, int field)
@@ -28,27 +30,19 @@ static const char *name_of(const struct string_field *string, int field)
 	return string->event->fields.item[field];
 }
 
-/* Returns the field of the event that the text replaces: the pointer, or in a companion event the first bytes. */
-static int shown_field(const struct string_field *string)
+static bool is_called(const char *field, const char *name, size_t len)
 {
-	return string->source->part == string->part
-		       ? string->source->field
-		       : string->source->chunks.item[string->first].field;
+	return strlen(field) == len && memcmp(field, name, len) == 0;
 }
 
 static bool is_of_string(const struct string_field *string, const char *name, size_t len)
 {
-	const struct nw_source *source = string->source;
-	const char *pointer = name_of(string, shown_field(string));
+	bool is = is_called(string->shown, name, len);
 
-	if (strlen(pointer) == len && memcmp(pointer, name, len) == 0)
-		return true;
-	for (size_t i = string->first; i <= string->last; i++) {
-		const char *chunk = name_of(string, source->chunks.item[i].field);
-		if (strlen(chunk) == len && memcmp(chunk, name, len) == 0)
-			return true;
-	}
-	return false;
+	for (size_t i = string->first; !is && i <= string->last; i++)
+		is = is_called(name_of(string, string->source->chunks.item[i].field), name,
+			       len);
+	return is;
 }
 
 /* ---- the field ---------------------------------------------------------------------- */
@@ -111,8 +105,7 @@ static void put_text(const struct string_field *string, struct nw_buf *fmt,
 	if (length && (length->part != string->part || length->high_field >= 0 ||
 		       (length->field < 0 && !length->fetch.is_constant)))
 		length = NULL;
-	nw_buf_printf(fmt, " %s=\\\"%%%ss\\\"", name_of(string, shown_field(string)),
-		      length ? ".*" : "");
+	nw_buf_printf(fmt, " %s=\\\"%%%ss\\\"", string->shown, length ? ".*" : "");
 	if (length && length->field >= 0)
 		nw_buf_printf(args, ", REC->%s", name_of(string, length->field));
 	else if (length)
@@ -135,7 +128,7 @@ static unsigned int arguments_of(const char *word, size_t len)
 static void put_print(const struct string_field *string, const char *at, const char *end,
 		      struct nw_buf *out)
 {
-	const char *arg = end + 1, *shown = name_of(string, shown_field(string));
+	const char *arg = end + 1;
 	struct nw_buf fmt = {0}, args = {0};
 
 	while (at < end) {
@@ -149,7 +142,7 @@ static void put_print(const struct string_field *string, const char *at, const c
 		if (!is_of_string(string, word, name)) {
 			nw_buf_add(&fmt, at, len);
 			nw_buf_add(&args, from, (size_t)(arg - from));
-		} else if (strlen(shown) == name && memcmp(shown, word, name) == 0) {
+		} else if (is_called(string->shown, word, name)) {
 			put_text(string, &fmt, &args);
 		}
 		at += len;
@@ -165,6 +158,7 @@ static int show_string(struct string_field *string, struct nw_buf *text)
 	static const char print[] = "\nprint fmt: \"";
 	const char *old = nw_buf_str(text), *at = strstr(old, print);
 	const char *end = at ? at + sizeof(print) - 1 : NULL;
+	const struct nw_source *source = string->source;
 	struct nw_buf out = {0};
 
 	/* The quotation mark at its end has no backslash before it. */
@@ -172,6 +166,9 @@ static int show_string(struct string_field *string, struct nw_buf *text)
 		end++;
 	if (!end || !*end)
 		return 0;
+	string->shown = name_of(string, source->part == string->part
+						? source->field
+						: source->chunks.item[string->first].field);
 	/* an empty line ends the fields */
 	size_t fields = (size_t)(at - old) + (at == old || at[-1] != '\n');
 	nw_buf_add(&out, old, fields);
@@ -181,13 +178,10 @@ static int show_string(struct string_field *string, struct nw_buf *text)
 		put_print(string, at + sizeof(print) - 1, end, &out);
 	if (ret == 0 && out.failed)
 		ret = -ENOMEM;
-	if (ret < 0) {
-		nw_buf_free(&out);
-		return ret;
-	}
-	nw_buf_free(text);
-	*text = out;
-	return 0;
+	nw_buf_free(ret < 0 ? &out : text);
+	if (ret == 0)
+		*text = out;
+	return ret;
 }
 
 int nw_format_show_strings(const struct nw_plan *plan, const struct nw_armed_event *event,
