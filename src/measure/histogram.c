@@ -260,6 +260,24 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 		nw_histogram_count(h, &h->values, (uint64_t)value, 1);
 }
 
+/* The buckets between the least and the largest value. All others are empty, and after a single large value they are many. */
+static struct nw_blocks buckets_in_use(const struct nw_histogram *h)
+{
+	struct nw_blocks part = h->values;
+
+	if (h->is_signed)
+		return part;
+	unsigned int low = nw_histogram_bucket(h->min), high = nw_histogram_bucket(h->max);
+	unsigned int end = part.first + part.used;
+	if (!h->count || low >= end || high < part.first)
+		return (struct nw_blocks){0};
+	low = low > part.first ? low : part.first;
+	part.count += low - part.first;
+	part.used = (high < end ? high + 1 : end) - low;
+	part.first = low;
+	return part;
+}
+
 /* Merges buckets one by one, after making room for all of them. */
 static bool merge_same(struct nw_blocks *to, const struct nw_blocks *from)
 {
@@ -319,7 +337,8 @@ void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *fr
 	merge_moments(into, from);
 	merge_range(into, from);
 	into->count += from->count;
-	merge_blocks(into, &into->values, &from->values,
+	const struct nw_blocks values = buckets_in_use(from);
+	merge_blocks(into, &into->values, &values,
 		     into->is_signed ? INT64_MAX : UINT64_MAX);
 	merge_blocks(into, &into->negatives, &from->negatives, UINT64_MAX);
 }
@@ -332,7 +351,9 @@ static void clear_blocks(struct nw_blocks *blocks)
 
 void nw_histogram_clear(struct nw_histogram *h)
 {
-	clear_blocks(&h->values);
+	struct nw_blocks values = buckets_in_use(h);
+
+	clear_blocks(&values);
 	clear_blocks(&h->negatives);
 	*h = (struct nw_histogram){.values = h->values, .negatives = h->negatives};
 }

@@ -466,7 +466,40 @@ START_TEST(the_same_value_is_added_many_times_at_once)
 }
 END_TEST
 
-UNIT_MAIN("histogram", the_same_value_is_added_many_times_at_once,
+START_TEST(only_buckets_in_use_are_cleared_and_merged)
+{
+	/* a first value that leaves many empty buckets on either side, and values at both ends */
+	static const uint64_t values[][4] = {{70000, 5, 1ull << 40, 5},
+					     {3, 3, 3, 3},
+					     {0, UINT64_MAX, 9, 1000},
+					     {1ull << 40, 1ull << 41, 8, 64}};
+
+	for (size_t i = 0; i < NW_COUNT(values); i++) {
+		struct nw_histogram h = of(values[i], 4);
+		nw_histogram_clear(&h);
+		for (size_t j = 0; j < h.values.used; j++)
+			ck_assert_uint_eq(h.values.count[j], 0);
+		for (size_t j = 0; j < NW_COUNT(values); j++) {
+			/* h keeps buckets for more values than it has */
+			struct nw_histogram merged = of(values[j], 4),
+					    all = of(values[j], 4);
+			nw_histogram_clear(&h);
+			for (size_t k = 1; k < 3; k++) {
+				nw_histogram_add(&h, values[i][k]);
+				nw_histogram_add(&all, values[i][k]);
+			}
+			nw_histogram_merge(&merged, &h);
+			check_equal(&merged, &all);
+			nw_histogram_free(&merged);
+			nw_histogram_free(&all);
+		}
+		nw_histogram_free(&h);
+	}
+}
+END_TEST
+
+UNIT_MAIN("histogram", only_buckets_in_use_are_cleared_and_merged,
+	  the_same_value_is_added_many_times_at_once,
 	  every_value_is_in_a_narrow_bucket_next_to_others,
 	  buckets_are_where_they_should_be, an_empty_histogram_is_all_zero,
 	  figures_are_those_of_the_sorted_values, ranks_are_exact_for_every_count,
