@@ -57,7 +57,7 @@ LEAST_libtraceevent := 1.3
 LEAST_check := 0.10.0
 
 # Targets that build nothing need no libraries.
-BUILDING := $(filter-out help clean format uninstall static release vm-kernels,$(or $(MAKECMDGOALS),all))
+BUILDING := $(filter-out help clean format uninstall static release deb rpm vm-kernels,$(or $(MAKECMDGOALS),all))
 
 define need_library
 ifneq ($$(shell $(PKG_CONFIG) --atleast-version=$$(LEAST_$(1)) $(1) 2>/dev/null && echo yes),yes)
@@ -130,7 +130,7 @@ LIB := $(BUILD)/libnopwatch.a
 BIN := $(BUILD)/nopwatch
 
 .DELETE_ON_ERROR:
-.PHONY: all static release help check check-unit check-cli check-kernel demo lint format coverage install \
+.PHONY: all static release deb rpm help check check-unit check-cli check-kernel demo lint format coverage install \
 	uninstall clean
 
 all: $(BIN) build/nopwatch
@@ -161,6 +161,10 @@ static:
 release:
 	$(quiet)scripts/release $(VERSION)
 
+# Packages of the last commit, in build/packages.
+deb rpm:
+	$(quiet)scripts/packages/build $@ $(VERSION)
+
 # The script that `nopwatch script` prints is part of the library.
 $(BUILD)/src/plan/script.o: src/plan/script.sh
 # So is the table of what other tools say.
@@ -177,8 +181,9 @@ $(BUILD)/src/show/html/html.o: $(addprefix src/show/html/,report.html report.css
 # ---- keeping it clean ----------------------------------------------------------------------
 
 C_FILES = $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] docs/examples/*.c))
-SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/check-rooms scripts/check-documents scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
-	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run)) src/plan/script.sh
+SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/packages scripts/check-rooms scripts/check-documents scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
+	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run \
+	scripts/packages/build scripts/packages/debian/tests/demo)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
 # Formats are left to the compilers, with 64 and with 32 bits: cppcheck takes %ju for none of uint64_t's.
@@ -254,6 +259,7 @@ help:
 	@echo 'make static     one static file to copy: build/static/nopwatch-MACHINE; CROSS=aarch64, armhf,'
 	@echo '                i686, ppc64le, riscv64, s390x: for another machine'
 	@echo 'make release    all of them, the sources and checksums, in build/release'
+	@echo 'make deb, rpm   packages of the last commit, in build/packages'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'SAN=1: sanitizers; DEBUG=1: for a debugger; COVERAGE=1; V=1: show the commands'
