@@ -1,4 +1,5 @@
 # Names and types from files, in what is recorded.
+# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 export SYSTEMTAP_TAPSET=
 
