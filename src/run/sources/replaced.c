@@ -24,18 +24,11 @@ enum {
 	MOST_NOTICES = 4
 };
 
-/* Identifies a version of a file. */
-struct state {
-	uint64_t dev, ino, size;
-	int64_t seconds;
-	long nanoseconds;
-};
-
 struct watched {
 	/* The probes' file, and the file that they are in now. */
 	const struct nw_image *first, *image;
 	/* The version that was handled, and that of the last check */
-	struct state known, seen;
+	struct stat known, seen;
 	unsigned int moves;
 };
 
@@ -46,21 +39,17 @@ struct nw_replaced {
 
 /* ---- looking ------------------------------------------------------------------------ */
 
-static bool look(const char *path, struct state *out)
+static bool look(const char *path, struct stat *out)
 {
-	struct stat st;
-
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	*out = (struct state){(uint64_t)st.st_dev, (uint64_t)st.st_ino,
-			      (uint64_t)st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
-	return true;
+	return stat(path, out) == 0 && S_ISREG(out->st_mode);
 }
 
-static bool is_same(const struct state *a, const struct state *b)
+/* Are these the same version of a file? */
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
-	       a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* Is the file on a remote file system? A server that does not answer would block the run at each check. */
@@ -90,7 +79,7 @@ int nw_replaced_open(struct nw_run *run, struct nw_error *err)
 	if (!r)
 		return nw_no_memory(err);
 	nw_vec_each (&run->result->selection.images, image) {
-		struct state state;
+		struct stat state;
 		if (is_remote(*image) || !nw_image_is_at(*image, (*image)->path) ||
 		    !look((*image)->path, &state))
 			continue;
@@ -113,12 +102,12 @@ void nw_replaced_free(struct nw_run *run)
 /* Is there another file, and is it complete? A file that was just written has to be the same at two checks. */
 static bool has_come(struct watched *file)
 {
-	struct state now;
+	struct stat now;
 
 	if (!look(file->first->path, &now) || is_same(&now, &file->known))
 		return false;
 	bool settled = is_same(&now, &file->seen) ||
-		       (int64_t)time(NULL) - now.seconds > OLD_SECONDS;
+		       time(NULL) - now.st_mtim.tv_sec > OLD_SECONDS;
 	file->seen = now;
 	if (settled)
 		file->known = now;
@@ -353,12 +342,13 @@ static void tell_moved(const struct nw_run *run, const struct nw_image *image, i
 }
 
 /* Returns the index of the new file among the images of the selection; their number: it is not there. */
-static size_t find_image(const struct nw_selection *fresh, const struct state *state)
+static size_t find_image(const struct nw_selection *fresh, const struct stat *state)
 {
 	size_t i = 0;
 
-	while (i < fresh->images.count && (fresh->images.item[i]->dev != state->dev ||
-					   fresh->images.item[i]->ino != state->ino))
+	while (i < fresh->images.count &&
+	       (fresh->images.item[i]->dev != (uint64_t)state->st_dev ||
+		fresh->images.item[i]->ino != (uint64_t)state->st_ino))
 		i++;
 	return i;
 }
