@@ -97,7 +97,8 @@ int nw_count_inlined(const struct nw_image *image, const char *name);
 struct nw_reader;
 
 enum {
-	NW_WANT_FILE = NW_DEBUG_PLACES
+	NW_WANT_FILE = NW_DEBUG_PLACES,
+	NW_WANT_COPY /* of nw_reader_copy() */
 };
 /* A file to read, identified by its number. */
 struct nw_read_file {
@@ -161,6 +162,12 @@ int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,
 int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
 		    uint64_t vaddr, enum nw_place_depth depth, struct nw_place_facts *out,
 		    struct nw_error *err);
+/*
+ * Returns the descriptor that the file's get() returns for NW_WANT_COPY, or -errno as above. get() copies what is to be
+ * read to memory, because reading it may block for ever, too. EHOSTDOWN: the file system does not answer.
+ */
+int nw_reader_copy(struct nw_reader *reader, const struct nw_read_file *file,
+		   struct nw_error *err);
 
 /*
  * Translates linker names to names of the source: "app::f(int)"; "": the name is neither C++ nor Rust, or cannot be

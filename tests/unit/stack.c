@@ -678,13 +678,19 @@ static void write_list(const char *dir, pid_t pid, const char *name)
 	ck_assert_int_eq(fclose(list), 0);
 }
 
+static char proc[] = "/proc";
+
 static void is_made(pid_t pid, const char *name)
 {
 	struct nw_traced traced = {.pid = pid};
-	const struct nw_jit_name *found = nw_jit_find(&traced, 0x1008, "/proc");
+	struct nw_stacks stacks = {.proc = proc};
+
+	ck_assert_int_eq(nw_reader_open(&stacks.reader), 0);
+	const struct nw_jit_name *found = nw_jit_find(&stacks, &traced, 0x1008);
 
 	ck_assert_msg(name ? found && strcmp(found->name, name) == 0 : !found, "%s",
 		      found ? found->name : "none");
+	nw_reader_free(stacks.reader);
 	nw_vec_each (&traced.jit, it)
 		free(it->name);
 	nw_vec_free(&traced.jit);
@@ -735,9 +741,10 @@ static uint64_t bytes_read(void)
 	return bytes;
 }
 
-static const char *made_at(struct nw_traced *traced, uint64_t address)
+static const char *made_at(struct nw_stacks *stacks, struct nw_traced *traced,
+			   uint64_t address)
 {
-	const struct nw_jit_name *found = nw_jit_find(traced, address, "/proc");
+	const struct nw_jit_name *found = nw_jit_find(stacks, traced, address);
 
 	return found ? found->name : "";
 }
@@ -750,14 +757,16 @@ START_TEST(a_list_that_grows_is_read_once)
 		MORE = 200
 	};
 	struct nw_traced traced = {.pid = getpid()};
+	struct nw_stacks stacks = {.proc = proc};
 	nw_cleanup(nw_free_ptr) char *path = nw_text("/tmp/perf-%d.map", (int)getpid());
 	FILE *list = fopen(path, "we");
 
 	ck_assert_ptr_nonnull(list);
+	ck_assert_int_eq(nw_reader_open(&stacks.reader), 0);
 	for (int i = LINES; i-- > 0;)
 		fprintf(list, "%x 10 before%d\n", 0x100000 + 16 * i, i);
 	fflush(list);
-	ck_assert_str_eq(made_at(&traced, 0x100008), "before0");
+	ck_assert_str_eq(made_at(&stacks, &traced, 0x100008), "before0");
 	uint64_t before = bytes_read();
 	for (int i = 0; i < MORE; i++) {
 		/* behind, in front of, and in place of what there is; the end of the line comes later */
@@ -766,26 +775,31 @@ START_TEST(a_list_that_grows_is_read_once)
 		fflush(list);
 		char wanted[32];
 		snprintf(wanted, sizeof(wanted), "behind%d", i);
-		ck_assert_str_eq(made_at(&traced, 0x800008 + 16 * (uint64_t)i), wanted);
+		ck_assert_str_eq(made_at(&stacks, &traced, 0x800008 + 16 * (uint64_t)i),
+				 wanted);
 		snprintf(wanted, sizeof(wanted), "front%d", i);
-		ck_assert_str_eq(made_at(&traced, 0x80008 - 16 * (uint64_t)i), wanted);
+		ck_assert_str_eq(made_at(&stacks, &traced, 0x80008 - 16 * (uint64_t)i),
+				 wanted);
 		snprintf(wanted, sizeof(wanted), "again%d", i);
-		ck_assert_str_eq(made_at(&traced, 0x100008 + 16 * (uint64_t)i), wanted);
+		ck_assert_str_eq(made_at(&stacks, &traced, 0x100008 + 16 * (uint64_t)i),
+				 wanted);
 		fprintf(list, "\n");
 		fflush(list);
-		ck_assert_str_eq(made_at(&traced, 0x1), "");
+		ck_assert_str_eq(made_at(&stacks, &traced, 0x1), "");
 	}
 	ck_assert_uint_lt(bytes_read() - before, 1000000);
-	ck_assert_str_eq(made_at(&traced, 0x100008 + 16 * (LINES - 1)), "before19999");
+	ck_assert_str_eq(made_at(&stacks, &traced, 0x100008 + 16 * (LINES - 1)),
+			 "before19999");
 	/* one that was written anew, in the same file, and is longer */
 	ck_assert_int_eq(ftruncate(fileno(list), 0), 0);
 	rewind(list);
 	for (int i = 0; i < 3 * LINES; i++)
 		fprintf(list, "%x 10 other%d\n", 0x1000000 + 16 * i, i);
 	fclose(list);
-	ck_assert_str_eq(made_at(&traced, 0x1000008), "other0");
-	ck_assert_str_eq(made_at(&traced, 0x100008), "");
+	ck_assert_str_eq(made_at(&stacks, &traced, 0x1000008), "other0");
+	ck_assert_str_eq(made_at(&stacks, &traced, 0x100008), "");
 	unlink(path);
+	nw_reader_free(stacks.reader);
 	nw_vec_each (&traced.jit, it)
 		free(it->name);
 	nw_vec_free(&traced.jit);

@@ -61,8 +61,9 @@ static void serve(int socket, int reader)
 		int fd = request->get(bytes + arg_offset(request->name_size), request->what,
 				      bytes + sizeof(*request));
 		const int32_t code = fd < 0 ? -fd : 0;
-		if (!nw_send_message(reader, &code, sizeof(code), fd) ||
-		    !nw_send_message(socket, &code, sizeof(code), -1))
+		const bool copied = request->what == NW_WANT_COPY;
+		if ((!copied && !nw_send_message(reader, &code, sizeof(code), fd)) ||
+		    !nw_send_message(socket, &code, sizeof(code), copied ? fd : -1))
 			break;
 		if (fd >= 0)
 			close(fd);

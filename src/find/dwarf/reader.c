@@ -54,9 +54,9 @@ struct nw_reader {
 
 /* ---- the process -------------------------------------------------------------------- */
 
-/* Receives one message, and the descriptor that comes with it; *fd -1: none. Returns the length; 0: the other side
- * has ended. */
-static size_t receive_message(int socket, void *bytes, size_t room, int *fd)
+/* Receives one message, and the descriptor that comes with it (fd NULL: none is taken); *fd -1: none. Returns the
+ * length; 0: the other side has ended; -1 with errno. */
+static ssize_t receive_message(int socket, void *bytes, size_t room, int *fd)
 {
 	union {
 		struct cmsghdr align;
@@ -65,15 +65,16 @@ static size_t receive_message(int socket, void *bytes, size_t room, int *fd)
 	struct iovec part = {bytes, room};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
+				 .msg_control = fd ? &control : NULL,
+				 .msg_controllen = fd ? sizeof(control) : 0};
 	ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
 	const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-	*fd = -1;
-	if (head && head->cmsg_type == SCM_RIGHTS)
+	if (fd)
+		*fd = -1;
+	if (fd && head && head->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
-	return got > 0 ? (size_t)got : 0;
+	return got;
 }
 
 /* Called in the reader: asks the parent for a descriptor, which comes with the reply. */
@@ -93,7 +94,7 @@ static int get_descriptor(void *arg, unsigned int what, const char *name)
 		_exit(1);
 	nw_buf_free(&want);
 	nw_fence_descriptors(true);
-	size_t got = receive_message(0, &code, sizeof(code), &fd);
+	ssize_t got = receive_message(0, &code, sizeof(code), &fd);
 	nw_fence_descriptors(false);
 	if (got != sizeof(code))
 		_exit(1);
@@ -111,12 +112,11 @@ static void serve(struct nw_served *served)
 	if (!question)
 		_exit(NO_MEMORY);
 	for (;;) {
-		int none;
-		size_t got = receive_message(0, question, NW_MOST_MESSAGE, &none);
-		if (!got)
+		ssize_t got = receive_message(0, question, NW_MOST_MESSAGE, NULL);
+		if (got <= 0)
 			_exit(0);
 		nw_buf_clear(&answer);
-		nw_served_answer(served, question, got, &answer);
+		nw_served_answer(served, question, (size_t)got, &answer);
 		if (answer.failed)
 			_exit(NO_MEMORY);
 		if (!nw_send_message(0, answer.data, answer.len, -1))
@@ -316,10 +316,10 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 
 /* Returns the length of a message; 0: the other side has ended; -errno: a limit was reached. */
 static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, size_t room,
-			    struct waiting *wait, struct nw_error *err)
+			    int *fd, struct waiting *wait, struct nw_error *err)
 {
 	for (;;) {
-		ssize_t got = recv(socket, bytes, room, 0);
+		ssize_t got = receive_message(socket, bytes, room, fd);
 		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
 			return got > 0 ? got : 0;
 		int ret = check_wait(reader, wait, err);
@@ -330,24 +330,28 @@ static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, s
 
 /* ---- questions ---------------------------------------------------------------------- */
 
-/* Has a file opened by the opener process, which passes it to the reader. The reader reports a failed open(). */
+/* Has a file opened by the opener process, which passes it to the reader, or a copy to us (fd). Who gets it reports a
+ * failed open(). */
 static int have_opened(struct nw_reader *reader, unsigned int what, const char *name,
-		       struct waiting *wait, struct nw_error *err)
+		       int *fd, struct waiting *wait, struct nw_error *err)
 {
 	int ret = reader->opener.pid ? 0 : nw_opener_start(&reader->opener, reader->socket);
-	int32_t code;
+	int32_t code = 0;
 
 	if (ret < 0 || !has_slices(reader->opener.socket))
 		return nw_fail(err, ret < 0 ? -ret : EIO,
 			       "no process to open it can be started");
 	ssize_t got = nw_opener_ask(&reader->opener, reader->file, what, name)
 			      ? wait_message(reader, reader->opener.socket, &code,
-					     sizeof(code), wait, err)
+					     sizeof(code), fd, wait, err)
 			      : 0;
 	if (got == -ETIMEDOUT)
 		return nw_fail(err, EHOSTDOWN, "its file system does not answer");
 	if (got == 0)
 		return nw_fail(err, EIO, "the process that opens it has ended");
+	if (fd && got > 0 && *fd < 0)
+		return nw_fail(err, code ? code : EMFILE, "%s",
+			       nw_strerror(code ? code : EMFILE));
 	return got < 0 ? (int)got : 0;
 }
 
@@ -360,7 +364,7 @@ static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 	if (answer->bad || what > NW_WANT_FILE)
 		return nw_fail(err, EIO, "the process that reads it has gone wrong");
 	if (reader->file->size)
-		return have_opened(reader, what, name, wait, err);
+		return have_opened(reader, what, name, NULL, wait, err);
 	int fd = reader->file->get(reader->file->arg, what, name);
 	const int32_t code = fd < 0 ? -fd : 0;
 	bool sent = nw_send_message(reader->socket, &code, sizeof(code), fd);
@@ -381,7 +385,7 @@ static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_err
 		return tell_death(reader, err);
 	for (;;) {
 		ssize_t got = wait_message(reader, reader->socket, reader->answer,
-					   NW_MOST_MESSAGE, &wait, err);
+					   NW_MOST_MESSAGE, NULL, &wait, err);
 		if (got <= 0)
 			return got < 0 ? (int)got : tell_death(reader, err);
 		reader->len = (size_t)got;
@@ -555,6 +559,29 @@ int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
 	if (depth >= NW_PLACE_NAME)
 		take_names(&answer, out);
 	return finish(&answer, err);
+}
+
+int nw_reader_copy(struct nw_reader *reader, const struct nw_read_file *file,
+		   struct nw_error *err)
+{
+	const uint64_t now = nw_clock_ns(CLOCK_MONOTONIC);
+	struct waiting wait = {.since = now, .cpu = cpu_of(reader), .spent = now};
+	int fd = -1, status;
+
+	if (reader->inside)
+		return file->get(file->arg, NW_WANT_COPY, "");
+	if (reader->closed.code) {
+		*err = reader->closed;
+		return -err->code;
+	}
+	reader->file = file;
+	int ret = reader->pid ? 0 : start(reader);
+	if (ret < 0)
+		return nw_fail(err, -ret, "no process to open it can be started");
+	ret = have_opened(reader, NW_WANT_COPY, "", &fd, &wait, err);
+	if (ret == -EHOSTDOWN || ret == -EIO)
+		stop(reader, &status);
+	return ret < 0 ? ret : fd;
 }
 
 /* ---- opening ------------------------------------------------------------------------ */

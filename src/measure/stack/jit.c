@@ -51,24 +51,39 @@ static int open_below(int root, const char *name, int flags)
 	return fd;
 }
 
+/* What is asked of the process that copies a list. It gets a copy of this. */
+struct asked {
+	char proc[256];
+	pid_t pid;
+	uid_t owner; /* whose lists count, besides root's */
+	/* As of the last reading: what has been read is not copied again. */
+	uint64_t size, inode, end;
+};
+
+/* A copy begins with this. The text follows, each byte as far behind it as it is in the list; what is in front of `from` is left
+ * out. */
+struct copy_head {
+	uint64_t size, inode, from;
+};
+
+enum {
+	TAIL = 64 /* bytes in front of the end that tell whether it is the same list */
+};
+
 /*
  * Opens the list as the process sees /tmp, or as we see it if the process has ended. (A zombie has an owner, but no
- * root any more.) Of a process that was never seen alive, only a list of root's is accepted.
+ * root any more.)
  */
-static int open_list(struct nw_traced *traced, const char *proc, struct stat *st)
+static int open_list(const struct asked *asked, struct stat *st)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-	int pid = (int)traced->pid, root = -1, fd = -1;
-	nw_cleanup(nw_free_ptr) char *directory = nw_text("%s/%d", proc, pid);
-	nw_cleanup(nw_free_ptr) char *its_root = nw_text("%s/%d/root", proc, pid);
-	struct stat process;
+	int pid = (int)asked->pid, root = -1, fd = -1;
+	nw_cleanup(nw_free_ptr) char *its_root = nw_text("%s/%d/root", asked->proc, pid);
 
-	if (directory && its_root && stat(directory, &process) == 0) {
-		traced->owner = process.st_uid;
+	if (its_root)
 		root = open(its_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
 	nw_cleanup(nw_free_ptr) char *name = nw_text(
-		"/tmp/perf-%d.map", root >= 0 ? nw_proc_own_number(proc, pid) : pid);
+		"/tmp/perf-%d.map", root >= 0 ? nw_proc_own_number(asked->proc, pid) : pid);
 	if (name)
 		fd = root < 0 ? open(name, flags)
 			      : open_below(root, name + strlen("/tmp/"), flags);
@@ -77,10 +92,48 @@ static int open_list(struct nw_traced *traced, const char *proc, struct stat *st
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_size <= MOST_BYTES &&
-	    (st->st_uid == traced->owner || st->st_uid == 0))
+	    (st->st_uid == asked->owner || st->st_uid == 0))
 		return fd;
 	close(fd);
 	return -1;
+}
+
+static int copy_text(int list, const struct copy_head *head)
+{
+	struct nw_buf text = {0};
+	int copy = nw_memory_file("perf.map");
+
+	if (lseek(list, (off_t)head->from, SEEK_SET) >= 0)
+		nw_buf_read_most(&text, list, MOST_BYTES);
+	const off_t place = (off_t)(sizeof(*head) + head->from);
+	if (copy >= 0 && (text.failed || nw_write_all(copy, head, sizeof(*head)) < 0 ||
+			  lseek(copy, place, SEEK_SET) < 0 ||
+			  nw_write_all(copy, nw_buf_str(&text), text.len) < 0)) {
+		close(copy);
+		copy = -1;
+	}
+	nw_buf_free(&text);
+	return copy < 0 ? -EIO : copy;
+}
+
+/* Copies what is new in the list, in another process: its file system may never answer (struct nw_read_file). */
+static int copy_list(void *arg, unsigned int what, const char *name)
+{
+	const struct asked *asked = arg;
+	struct stat st;
+	int list = open_list(asked, &st), copy = -EALREADY;
+
+	(void)what;
+	(void)name;
+	if (list < 0)
+		return -ENOENT;
+	struct copy_head head = {.size = (uint64_t)st.st_size, .inode = st.st_ino};
+	if (head.inode == asked->inode && head.size >= asked->end)
+		head.from = asked->end - nw_min64(asked->end, TAIL);
+	if (head.size != asked->size || head.inode != asked->inode)
+		copy = copy_text(list, &head);
+	close(list);
+	return copy;
 }
 
 static void take_line(nw_jit_names *names, const char *line, size_t len)
@@ -135,41 +188,43 @@ static void sort_in(nw_jit_names *names, size_t from)
 }
 
 /* Returns a hash of the last bytes in front of `end`. */
-static uint64_t tail_of(int fd, uint64_t end)
+static uint64_t tail_of(int copy, uint64_t end)
 {
-	char bytes[64];
+	char bytes[TAIL];
 	size_t len = (size_t)nw_min64(end, sizeof(bytes));
+	const off_t place = (off_t)(sizeof(struct copy_head) + end - len);
 
-	return pread(fd, bytes, len, (off_t)(end - len)) == (ssize_t)len
-		       ? nw_hash_text(bytes, len)
-		       : 0;
+	return pread(copy, bytes, len, place) == (ssize_t)len ? nw_hash_text(bytes, len)
+							      : 0;
 }
 
-/* Decides where to read: behind the part that was read, or from the beginning if the list was written anew. */
-static void begin_reading(struct nw_traced *traced, int fd, const struct stat *st)
+/* Forgets the names if the list was written anew. Returns false if the copy lacks its beginning then. */
+static bool begin_reading(struct nw_traced *traced, int copy, const struct copy_head *head)
 {
-	bool same = st->st_ino == traced->jit_inode &&
-		    (uint64_t)st->st_size >= traced->jit_end &&
-		    tail_of(fd, traced->jit_end) == traced->jit_tail;
+	bool same = head->inode == traced->jit_inode && head->size >= traced->jit_end &&
+		    tail_of(copy, traced->jit_end) == traced->jit_tail;
 
 	if (!same) {
 		nw_vec_each (&traced->jit, it)
 			free(it->name);
 		traced->jit.count = 0;
-		traced->jit_end = 0;
+		traced->jit_end = traced->jit_inode = traced->jit_size = 0;
 	}
-	traced->jit_inode = st->st_ino;
-	traced->jit_size = (uint64_t)st->st_size;
+	if (head->from > traced->jit_end)
+		return false;
+	traced->jit_inode = head->inode;
+	traced->jit_size = head->size;
+	return true;
 }
 
 /* Reads new lines. A last line without its end is taken, and again when it has one: the later entry is valid. */
-static void read_new_lines(struct nw_traced *traced, int fd)
+static void read_new_lines(struct nw_traced *traced, int copy)
 {
 	size_t before = traced->jit.count;
 	struct nw_buf text = {0};
 
-	if (lseek(fd, (off_t)traced->jit_end, SEEK_SET) >= 0)
-		nw_buf_read_most(&text, fd, MOST_BYTES);
+	if (lseek(copy, (off_t)(sizeof(struct copy_head) + traced->jit_end), SEEK_SET) >= 0)
+		nw_buf_read_most(&text, copy, MOST_BYTES);
 	for (const char *at = nw_buf_str(&text); *at;) {
 		size_t len = strcspn(at, "\n");
 		take_line(&traced->jit, at, len);
@@ -177,22 +232,57 @@ static void read_new_lines(struct nw_traced *traced, int fd)
 		traced->jit_end += at[-1] == '\n' ? len + 1 : 0;
 	}
 	nw_buf_free(&text);
-	traced->jit_tail = tail_of(fd, traced->jit_end);
+	traced->jit_tail = tail_of(copy, traced->jit_end);
 	sort_in(&traced->jit, before);
 }
 
-static void read_list(struct nw_traced *traced, const char *proc)
+/* Has the list copied. Returns -errno if there is none, or nothing new in it. */
+static int have_copied(struct nw_stacks *stacks, struct nw_traced *traced)
 {
-	struct stat st;
-	int fd = open_list(traced, proc, &st);
+	struct asked asked = {.pid = traced->pid,
+			      .size = traced->jit_size,
+			      .inode = traced->jit_inode,
+			      .end = traced->jit_end};
+	const struct nw_read_file file = {
+		.get = copy_list, .arg = &asked, .size = sizeof(asked)};
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%d", stacks->proc,
+						     (int)traced->pid);
+	nw_cleanup(nw_free_ptr) char *list = nw_text("/tmp/perf-%d.map", (int)traced->pid);
+	struct nw_error why = {0};
+	struct stat process;
 
-	if (fd < 0)
-		return;
-	if ((uint64_t)st.st_size != traced->jit_size || st.st_ino != traced->jit_inode) {
-		begin_reading(traced, fd, &st);
-		read_new_lines(traced, fd);
+	if (!path || !list)
+		return -ENOMEM;
+	if (stat(path, &process) == 0)
+		traced->owner = process.st_uid;
+	asked.owner = traced->owner;
+	snprintf(asked.proc, sizeof(asked.proc), "%s", stacks->proc);
+	int copy = nw_reader_copy(stacks->reader, &file, &why);
+	traced->jit_given_up = copy == -EHOSTDOWN;
+	struct nw_unread *unread = traced->jit_given_up
+					   ? nw_unread_of(stacks, list, false, why.what)
+					   : NULL;
+	if (unread)
+		unread->files++;
+	return copy;
+}
+
+static void read_list(struct nw_stacks *stacks, struct nw_traced *traced)
+{
+	struct copy_head head;
+	bool read = false;
+
+	/* The second copy is of the whole list. */
+	for (int copies = 0; copies < 2 && !read && !traced->jit_given_up; copies++) {
+		int copy = have_copied(stacks, traced);
+		if (copy < 0)
+			return;
+		if (pread(copy, &head, sizeof(head), 0) == (ssize_t)sizeof(head))
+			read = begin_reading(traced, copy, &head);
+		if (read)
+			read_new_lines(traced, copy);
+		close(copy);
 	}
-	close(fd);
 }
 
 static const struct nw_jit_name *find(const nw_jit_names *names, uint64_t address)
@@ -204,13 +294,13 @@ static const struct nw_jit_name *find(const nw_jit_names *names, uint64_t addres
 		       : NULL;
 }
 
-const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address,
-				      const char *proc)
+const struct nw_jit_name *nw_jit_find(struct nw_stacks *stacks, struct nw_traced *traced,
+				      uint64_t address)
 {
 	const struct nw_jit_name *found = find(&traced->jit, address);
 
-	if (found || !proc)
+	if (found || !stacks->proc)
 		return found;
-	read_list(traced, proc);
+	read_list(stacks, traced);
 	return find(&traced->jit, address);
 }

@@ -35,9 +35,8 @@ static bool afford(struct nw_stacks *stacks, uint64_t bytes)
 	return true;
 }
 
-/* Returns the entry of that reason, made if there is none; NULL without memory. */
-static struct nw_unread *unread_of(struct nw_stacks *stacks, const char *path, bool named,
-				   const char *why)
+struct nw_unread *nw_unread_of(struct nw_stacks *stacks, const char *path, bool named,
+			       const char *why)
 {
 	nw_vec_each (&stacks->unread, it)
 		if (it->named == named && strcmp(it->why, why) == 0)
@@ -57,7 +56,7 @@ static struct nw_unread *unread_of(struct nw_stacks *stacks, const char *path, b
 static void note_unread(struct nw_stacks *stacks, const struct nw_module *module,
 			bool named, const struct nw_error *why)
 {
-	struct nw_unread *unread = unread_of(stacks, module->path, named, why->what);
+	struct nw_unread *unread = nw_unread_of(stacks, module->path, named, why->what);
 
 	if (unread)
 		unread->files++;
@@ -66,7 +65,7 @@ static void note_unread(struct nw_stacks *stacks, const struct nw_module *module
 /* Only the first such file is counted, because counting the others would mean remembering them. */
 static void note_too_many(struct nw_stacks *stacks, const char *path, const char *why)
 {
-	struct nw_unread *unread = unread_of(stacks, path, false, why);
+	struct nw_unread *unread = nw_unread_of(stacks, path, false, why);
 
 	if (unread)
 		unread->files = 1;
@@ -90,24 +89,29 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 	return module->read && nw_segments_vaddr(&module->facts.segments, offset, vaddr);
 }
 
-/* C libraries before glibc 2.27 do not have this function. */
-static int memory_file(void)
+int nw_memory_file(const char *name)
 {
-#ifdef SYS_memfd_create
+	int fd = -1;
+#ifdef SYS_memfd_create /* C libraries before glibc 2.27 do not have this function. */
 	enum {
 		CLOSE_ON_EXEC = 1 /* MFD_CLOEXEC */
 	};
-	return (int)syscall(SYS_memfd_create, "vdso", CLOSE_ON_EXEC);
-#else
-	return -1;
+	fd = (int)syscall(SYS_memfd_create, name, CLOSE_ON_EXEC);
 #endif
+	FILE *file = fd < 0 ? tmpfile() : NULL; /* before Linux 3.17 */
+	if (file) {
+		fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+		fclose(file);
+	}
+	(void)name;
+	return fd;
 }
 
 /* Copies the vdso, which is not a file: all processes of an architecture have the same one, so ours will do. */
 static int open_vdso(void)
 {
 	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
-	int fd = header ? memory_file() : -1;
+	int fd = header ? nw_memory_file("vdso") : -1;
 
 	if (fd < 0)
 		return -ENXIO;

@@ -77,6 +77,7 @@ struct nw_traced {
 	/* The list as of its last reading: size, inode, the end of the last whole line, and a hash of the text in
 	 * front of that end, which tells a list that was written anew from one that has grown. */
 	uint64_t jit_size, jit_inode, jit_end, jit_tail;
+	bool jit_given_up; /* its file system does not answer */
 };
 
 /* Returns a number that stays the same for the mapped file; -ENOMEM. */
@@ -131,10 +132,14 @@ void nw_traced_free_all(struct nw_stacks *stacks);
 /* Takes in the changes up to this time. Returns -ENOMEM on failure. */
 int nw_traced_advance(struct nw_stacks *stacks, uint64_t until);
 
-/* Finds the name of generated code in the process's /tmp/perf-PID.map; NULL: none. proc: the /proc of the process;
- * NULL: the process is from a recording. */
-const struct nw_jit_name *nw_jit_find(struct nw_traced *traced, uint64_t address,
-				      const char *proc);
+/* Finds the name of generated code in the process's /tmp/perf-PID.map; NULL: none. */
+const struct nw_jit_name *nw_jit_find(struct nw_stacks *stacks, struct nw_traced *traced,
+				      uint64_t address);
+/* Returns a descriptor of an empty file without a name, in memory if there is such a thing; -1: there is none. */
+int nw_memory_file(const char *name);
+/* Returns the entry of that reason among the files that could not be read, made if there is none; NULL without memory. */
+struct nw_unread *nw_unread_of(struct nw_stacks *stacks, const char *path, bool named,
+			       const char *why);
 
 /* ---- rules -------------------------------------------------------------------------- */
 

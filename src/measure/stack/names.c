@@ -166,7 +166,7 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 		wanted.linked = true;
 		wanted.pid = 0;
 	} else if (!module || module->kind == NW_MODULE_NAMELESS) {
-		jit = nw_jit_find(traced, address - call, stacks->proc);
+		jit = nw_jit_find(stacks, traced, address - call);
 		wanted.made = jit ? jit->order : 0;
 	}
 	if (add_rest(stacks) < 0 ||
@@ -216,10 +216,9 @@ int nw_stacks_look_again(struct nw_stacks *stacks)
 		struct nw_traced *traced = place->count && place->pid && !place->made
 						   ? nw_traced_find(stacks, place->pid)
 						   : NULL;
-		const struct nw_jit_name *jit = traced ? nw_jit_find(traced,
+		const struct nw_jit_name *jit = traced ? nw_jit_find(stacks, traced,
 								     place->address -
-									     place->call,
-								     stacks->proc)
+									     place->call)
 						       : NULL;
 		if (jit)
 			ret = rename_frame(stacks, place, jit);
