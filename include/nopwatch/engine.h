@@ -511,6 +511,20 @@ int nw_recorder_finish(struct nw_recorder *recorder, const struct nw_run_result 
 		       uint64_t *bytes, struct nw_error *err);
 void nw_recorder_free(struct nw_recorder *recorder);
 
+/* ---- longjmp() ---------------------------------------------------------------------- */
+
+/* Processes that are searched besides those that map a probe's file: by their numbers in /proc, and CMD or NULL. */
+struct nw_jumpers {
+	const pid_t *pids;
+	size_t pid_count;
+	const char *command;
+};
+
+/* Finds probes whose kernel return probes kill programs that leave functions by longjmp(); they get a hazard.
+ * Programs that are started later are not searched. */
+int nw_find_jumps(const struct nw_features *features, const struct nw_jumpers *who,
+		  struct nw_selection *selection, struct nw_error *err);
+
 /* ---- why a probe does not fire ------------------------------------------------------ */
 
 /*

@@ -41,7 +41,10 @@ static int run(const struct nw_args *args)
 			nw_note("a string of some 4 KiB (with perf on older kernels: 2 KiB) is lost "
 				"with its hit, and makes the kernel warn, or overwrite its memory if it "
 				"lacks the fix for CVE-2024-50067 (Linux 6.12)");
+		const struct nw_jumpers who = {args->pids.item, args->pids.count, NULL};
 		ret = nw_management_open(&m, args, false, &err);
+		if (ret == 0)
+			ret = nw_find_jumps(&m.features, &who, &selection, &err);
 		if (ret == 0)
 			ret = add(&m, &selection, &err);
 		nw_management_close(&m);

@@ -141,6 +141,7 @@ wait_for maps_library $straight && wait_for maps_library $jumping
 has "nor of one that is asked for" "$("$NOPWATCH" stat -d 0.1 -p $jumping "func:$PWD/libtwice.so:twice" 2>&1)" "$refused"
 has "nor beside another that maps it: probes are armed in both" \
   "$("$NOPWATCH" stat -d 0.1 -p $straight "func:$PWD/libtwice.so:twice" 2>&1)" "$refused"
+has "nor one of \`add\`, which is for all processes" "$("$NOPWATCH" add --group jumps "uretprobe:$PWD/libtwice.so:twice" 2>&1)" "$refused"
 has "why says so" "$("$NOPWATCH" why -d 0.1 -p $straight "uretprobe:$PWD/libtwice.so:twice" 2>&1)" "$PWD/jumping calls longjmp\(\), and a return probe"
 has "and of a program's own functions" "$("$NOPWATCH" why -d 0.1 "uretprobe:$PWD/leaves:step" 2>&1)" "its file calls longjmp\(\), and a return probe"
 kill $straight $jumping

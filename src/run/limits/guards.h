@@ -27,19 +27,6 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err);
 /* Finds out why probes without hits have none. Must be called before disarming. */
 int nw_run_explain(struct nw_run *run, struct nw_error *err);
 
-/* ---- longjmp() (jumps.c) ------------------------------------------------------------ */
-
-/* Processes that are searched besides those that map a probe's file: by their numbers in /proc, and CMD or NULL. */
-struct nw_jumpers {
-	const pid_t *pids;
-	size_t pid_count;
-	const char *command;
-};
-
-/* Finds probes whose kernel return probes kill programs that leave functions by longjmp(); they get a hazard. */
-int nw_find_jumps(const struct nw_features *features, const struct nw_jumpers *who,
-		  struct nw_selection *selection, struct nw_error *err);
-
 /* ---- whose scheduler events are recorded (named.c) ---------------------------------- */
 
 /* Are the scheduler's events recorded only for traced threads (named.c)? */
