@@ -167,6 +167,15 @@ uint64_t nw_result_elapsed(const struct nw_run_result *result);
 bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe);
 /* Writes "about 1.2 % of one CPU in the traced processes: ..."; nothing if it is unknown. */
 void nw_result_cost(const struct nw_run_result *result, struct nw_buf *out);
+/*
+ * The probe overhead on this machine: what was measured since boot, or, if nothing was, a measurement now. `mask` is that of
+ * nw_features_detect(). Fails with EOPNOTSUPP if measuring could kill a process (feature disarm_safe) or is not possible.
+ */
+int nw_machine_cost(const struct nw_tracefs *fs, const struct nw_features *features,
+		    const char *mask, struct nw_machine_cost *out, struct nw_error *err);
+/* Completes the result of a live run that asked for NW_COSTS_KNOWN: fills hit_costs, by nw_machine_cost(). */
+int nw_result_find_costs(struct nw_run_result *result, const char *mask,
+			 struct nw_error *err);
 /* Converts parts of the result for output: the end of the run, and a probe that was disabled at this time. */
 struct nw_end nw_result_end(const struct nw_run_result *result);
 struct nw_disabled nw_result_disabled(const struct nw_run_result *result, uint32_t probe,
@@ -198,9 +207,10 @@ const char *nw_run_wait_channel(const struct nw_run *run, const struct nw_value 
 bool nw_run_report_requested(struct nw_run *run);
 bool nw_run_snapshot_requested(struct nw_run *run); /* the same for SIGUSR2 */
 
-/* Is the cost of a hit needed? It is measured once per boot, which takes a tenth of a second. */
+/* Is the cost of a hit needed? It is measured before the first probe is armed, which takes a tenth of a second. */
 enum nw_costs {
 	NW_COSTS_NONE,
+	NW_COSTS_KNOWN, /* if it was measured already; nothing is measured before or during the run */
 	NW_COSTS_WANTED, /* if it can be measured */
 	NW_COSTS_TOLD,	 /* if not, a notice tells why */
 	NW_COSTS_NEEDED, /* if not, the run fails */

@@ -133,8 +133,9 @@ struct nw_report {
 	bool restricted;	      /* dropped hits may be those of untraced processes */
 	const char *const *hist_args; /* names of arguments whose histograms are shown */
 	size_t hist_arg_count;
-	bool gaps; /* show the histograms of gaps, too */
-	bool net;  /* latencies are net: without probe overhead */
+	bool gaps;			     /* show the histograms of gaps, too */
+	bool net;			     /* latencies are net: without probe overhead */
+	const struct nw_hit_cost *hit_costs; /* by probe; NULL: the overhead is not known */
 	/* OpenMetrics: Prometheus's text format 0.0.4, which node_exporter's textfile collector reads */
 	bool prometheus;
 	const struct nw_stacks *stacks; /* callers; NULL: --stack was not given */

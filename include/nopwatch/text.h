@@ -5,6 +5,8 @@
 
 #include "nopwatch/output.h"
 
+/* Writes the table of `nopwatch features`: what a hit of each kind of probe costs its thread. */
+void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *cost);
 /* Writes a value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 

@@ -3,34 +3,41 @@
 #include <stdlib.h>
 
 #include "cmd.h"
-#include "nopwatch/features.h"
+#include "nopwatch/engine.h"
+#include "nopwatch/text.h"
 
 /*
  * Detects and tries features. If trying is not possible, only a note is printed. A definition that the kernel has
  * refused since boot is not tried again, because each refusal may add a line to its log.
  */
-static int find_out(struct nw_features *features, struct nw_error *err)
+static int find_out(const struct nw_args *args, struct nw_features *features,
+		    struct nw_machine_cost *cost, struct nw_error *err)
 {
+	const char *mask = getenv("NOPWATCH_FEATURES");
 	struct nw_error why;
 	struct nw_tracefs fs;
 	int ret = nw_tracefs_open(&fs, err);
 
 	if (ret < 0)
 		return ret;
-	ret = nw_features_find(&fs, getenv("NOPWATCH_FEATURES"), false, features, err);
+	ret = nw_features_find(&fs, mask, false, features, err);
 	if (ret == 0 && nw_features_try(&fs, features, &why) < 0)
 		nw_note("not tried out: %s", why.what);
+	else if (ret == 0 && args->format == &nw_output_text &&
+		 nw_machine_cost(&fs, features, mask, cost, &why) < 0)
+		nw_note("the probe overhead is not known: %s", why.what);
 	nw_tracefs_close(&fs);
 	return ret;
 }
 
 static int run(const struct nw_args *args)
 {
+	struct nw_machine_cost cost = {0};
 	struct nw_features features;
 	struct nw_output output = {0};
 	struct nw_error err;
 	struct nw_sink sink;
-	int ret = find_out(&features, &err);
+	int ret = find_out(args, &features, &cost, &err);
 
 	if (ret == 0)
 		ret = nw_sink_open(args->output, args->format, &sink, &err);
@@ -38,6 +45,8 @@ static int run(const struct nw_args *args)
 		ret = nw_no_memory(&err);
 	if (ret == 0) {
 		output.format->features(&output, &features);
+		if (cost.times)
+			nw_text_overheads(&output, &cost);
 		ret = nw_sink_write(&sink, &output.text, &err);
 	}
 	nw_output_free(&output);
@@ -54,7 +63,8 @@ const struct nw_command nw_cmd_features = {
 		"Nothing is concluded from the kernel's version: README, files and their content\n"
 		"decide, and what can be tried is tried: probes in nopwatch itself are defined,\n"
 		"armed, hit and taken away again. NOPWATCH_FEATURES=-NAME,-NAME switches features\n"
-		"off, for trying out the ways of older kernels.",
+		"off, for trying out the ways of older kernels. A second table shows the probe\n"
+		"overhead on this machine, measured once a boot: what a hit adds to its thread.",
 	.options = NW_OPTIONS_RESULT,
 	.run = run,
 };

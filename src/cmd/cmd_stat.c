@@ -3,6 +3,7 @@
 #include "stat.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +11,8 @@
 #include "request.h"
 
 enum {
-	STATUS_NS = 250000000
+	STATUS_NS = 250000000,
+	SHORT_SPAN_NS = 100000 /* five times what the dearest kinds of probes cost */
 };
 
 struct stat_run {
@@ -190,7 +192,32 @@ static void print_span_costs(const struct stat_run *s, const struct nw_run_resul
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static int print_total(struct stat_run *s, const struct nw_run_result *result,
+/*
+ * The first report since boot measures the probe overhead after the run, which neither delays nor disturbs the target; and only if
+ * a span is so short that its latency could be misleading. Without the overhead the table is shown as it is.
+ */
+static void find_overhead(struct stat_run *s, struct nw_run_result *result)
+{
+	const struct nw_summary *summary = s->reports.measure.summary;
+	const struct nw_args *args = s->args;
+	struct nw_error err;
+	bool is_short = false;
+
+	if (result->hit_costs || args->from || s->view || args->format != &nw_output_text)
+		return;
+	for (size_t g = 0; g < nw_summary_groups(summary); g++)
+		for (size_t i = 0; i < s->reports.measure.spans.count; i++) {
+			const struct nw_histogram *latency =
+				&nw_group_span(nw_summary_rows(summary, g, true), i)
+					 ->latency;
+			is_short |= latency->count &&
+				    nw_histogram_percentile(latency, 0.5) < SHORT_SPAN_NS;
+		}
+	if (is_short)
+		nw_result_find_costs(result, getenv("NOPWATCH_FEATURES"), &err);
+}
+
+static int print_total(struct stat_run *s, struct nw_run_result *result,
 		       struct nw_error *err)
 {
 	clear_status(s);
@@ -204,6 +231,7 @@ static int print_total(struct stat_run *s, const struct nw_run_result *result,
 	}
 	nw_warn_incomplete(s->args, result);
 	nw_warn_stacks(s->args, result);
+	find_overhead(s, result);
 	int ret = nw_reports_finish(&s->reports, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);
 }
@@ -242,7 +270,7 @@ static enum nw_costs costs_of(const struct nw_args *args)
 		return NW_COSTS_NONE;
 	if (args->verbose)
 		return NW_COSTS_TOLD;
-	return args->format->costs ? NW_COSTS_WANTED : NW_COSTS_NONE;
+	return args->format->costs ? NW_COSTS_WANTED : NW_COSTS_KNOWN;
 }
 
 static struct nw_reports_options options_of(struct stat_run *s)

@@ -25,6 +25,29 @@ has "so has CSV" "$(cat out.csv)" '^probe_cost,myserver:parse,,,60,.*,,,,$'
 "$NOPWATCH" stat -f openmetrics -o out.om 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "so has OpenMetrics" "$(cat out.om)" '^nopwatch_probe_cost_seconds_total\{span="myserver:parse"\} 0\.00[0-9]+$'
 
+# text: where the overhead is more than a fifth of a span's P50, the report says so, without -v and without a measurement
+cp /run/nopwatch/hit.cost cost.kept
+sed -i 's/^kind \(nop\|long_nop\) .*/kind \1 1000000 1000000/; s/^times .*/times 5/' /run/nopwatch/hit.cost
+cp /run/nopwatch/hit.cost cost.large
+"$NOPWATCH" stat -o out.txt 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+has "text tells of overhead that is more than a fifth of a P50" "$(cat out.txt)" \
+  '^myserver:[a-z]+: [0-9.]+[num]s of the P50 of [0-9.]+[num]s \([0-9]+ %\) is probe overhead.*; --net subtracts it$'
+is "which was not measured again" "$(cat /run/nopwatch/hit.cost)" "$(cat cost.large)"
+"$NOPWATCH" stat --net -o out.txt 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+hasnt "with --net there is nothing to tell" "$(cat out.txt)" 'is probe overhead'
+rm /run/nopwatch/hit.cost
+"$NOPWATCH" stat -o out.txt 'func:libc.so.6:getppid' -- "$SERVER" -t 1 -n 1 >/dev/null 2>err
+ok "without a short span nothing is measured" [ ! -e /run/nopwatch/hit.cost ]
+"$NOPWATCH" features >features.txt 2>err
+is "features measures it once" "$(awk '$1 == "times" { print $2 }' /run/nopwatch/hit.cost)" 1
+has "and shows it" "$(cat features.txt)" '^a USDT probe  +[0-9.]+[nu]s$'
+"$NOPWATCH" features >features.txt 2>err
+is "and no second time" "$(awk '$1 == "times" { print $2 }' /run/nopwatch/hit.cost)" 1
+rm /run/nopwatch/hit.cost
+"$NOPWATCH" stat -o out.txt 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
+ok "the first report since boot measures it if a span is short" grep -q '^times 1$' /run/nopwatch/hit.cost
+mv cost.kept /run/nopwatch/hit.cost
+
 # what was measured is kept until the next boot, and recordings have it; the first five runs measure
 rm /run/nopwatch/hit.cost
 for times in 1 2 3 4 5 5; do

@@ -90,7 +90,8 @@ static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
 	slow.selection = &so_far->selection;
 	slow.net = m->options.net;
-	slow.has_cost = so_far->hit_costs && (m->options.costs || m->options.net);
+	slow.has_cost = so_far->hit_costs &&
+			(m->options.costs > NW_COSTS_KNOWN || m->options.net);
 	slow.stacks = so_far->stacks;
 	slow.span = &m->spans.item[event->span];
 	slow.task = m->task ? m->task : nw_run_task(m->run, event->hit->tid);
@@ -274,7 +275,11 @@ static int use_run(const struct nw_measure *m, struct nw_summary *summary)
 		nw_summary_named_threads(summary, so_far->has_named);
 	if (so_far->restricted)
 		nw_summary_set_thread_filter(summary, is_wanted, m->run);
-	return so_far->hit_costs && (m->options.costs || m->options.net)
+	/* Without other probes, a span contains no hits but its own, whose overhead is known without counting. */
+	bool counts = m->options.costs > NW_COSTS_KNOWN || m->options.net ||
+		      (m->options.costs && m->spans.count &&
+		       so_far->selection.probes.count > 2);
+	return so_far->hit_costs && counts
 		       ? nw_summary_use_cost(summary, so_far->hit_costs, m->options.net)
 		       : 0;
 }

@@ -45,6 +45,7 @@ static struct nw_report make_report(const struct nw_reports *r,
 		.stacks_of = r->slower[0] ? r->slower : NULL,
 		.gaps = options->gaps,
 		.net = options->measure.net,
+		.hit_costs = result->hit_costs,
 		.prometheus = options->prometheus,
 	};
 

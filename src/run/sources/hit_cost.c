@@ -476,31 +476,41 @@ static bool is_known(const struct nw_tracefs *fs, struct nw_machine_cost *out)
 	return out->times >= ENOUGH;
 }
 
-static int find(const struct nw_run *run, struct nw_machine_cost *out, struct nw_error *err)
+static int find(const struct nw_tracefs *fs, const bool *has, const char *mask,
+		struct nw_machine_cost *out, struct nw_error *err)
 {
-	const bool *has = run->live.features.has;
-
 	if (!has[NW_FEATURE_INSTANCES] || !has[NW_FEATURE_INSTANCE_EVENTS])
 		return nw_fail(err, EOPNOTSUPP,
 			       "this kernel's probes do not record in instances");
-	if (is_known(&run->live.fs, out))
+	if (is_known(fs, out))
 		return 0;
-	int lock = has[NW_FEATURE_DISARM_SAFE] ? -1 : lock_sites(&run->live.fs, err);
+	int lock = has[NW_FEATURE_DISARM_SAFE] ? -1 : lock_sites(fs, err);
 	if (!has[NW_FEATURE_DISARM_SAFE] && lock < 0)
 		return out->times ? 0 : lock;
 	int ret = 0;
 	/* Another nopwatch may just have measured. */
-	if (lock < 0 || !is_known(&run->live.fs, out)) {
+	if (lock < 0 || !is_known(fs, out)) {
 		struct nw_machine_cost more = {0};
-		ret = measure(&run->live.fs, run->request->features, &more, err);
+		ret = measure(fs, mask, &more, err);
 		if (ret == 0) {
 			nw_machine_cost_add(out, &more);
-			nw_machine_cost_keep(&run->live.fs, out);
+			nw_machine_cost_keep(fs, out);
 		}
 	}
 	if (lock >= 0)
 		close(lock);
 	return out->times ? 0 : ret;
+}
+
+int nw_machine_cost(const struct nw_tracefs *fs, const struct nw_features *features,
+		    const char *mask, struct nw_machine_cost *out, struct nw_error *err)
+{
+	if (is_known(fs, out) || out->times)
+		return 0;
+	if (!features->has[NW_FEATURE_DISARM_SAFE])
+		return nw_fail(err, EOPNOTSUPP,
+			       "it was not measured since boot; --net measures it");
+	return find(fs, features->has, mask, out, err);
 }
 
 /* ---- by probe ----------------------------------------------------------------------- */
@@ -664,7 +674,13 @@ int nw_run_find_costs(struct nw_run *run, struct nw_error *err)
 
 	if (run->consumer.needs.costs == NW_COSTS_NONE)
 		return 0;
-	int ret = find(run, &result->machine_cost, &why);
+	if (run->consumer.needs.costs == NW_COSTS_KNOWN) {
+		is_known(&run->live.fs, &result->machine_cost);
+		result->has_machine_cost = result->machine_cost.times;
+		return 0;
+	}
+	int ret = find(&run->live.fs, run->live.features.has, run->request->features,
+		       &result->machine_cost, &why);
 	if (ret == 0)
 		result->has_machine_cost = true;
 	else if (run->consumer.needs.costs == NW_COSTS_NEEDED)
@@ -676,10 +692,25 @@ int nw_run_find_costs(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-int nw_run_cost_probes(struct nw_run *run, struct nw_error *err)
+int nw_result_find_costs(struct nw_run_result *result, const char *mask,
+			 struct nw_error *err)
 {
-	struct nw_run_result *result = run->result;
+	struct nw_features features;
+	struct nw_tracefs fs;
+	int ret = nw_tracefs_open(&fs, err);
 
+	if (ret < 0)
+		return ret;
+	ret = nw_features_find(&fs, mask, true, &features, err);
+	if (ret == 0)
+		ret = nw_machine_cost(&fs, &features, mask, &result->machine_cost, err);
+	nw_tracefs_close(&fs);
+	result->has_machine_cost = ret == 0;
+	return ret < 0 ? ret : nw_run_cost_probes(result, err);
+}
+
+int nw_run_cost_probes(struct nw_run_result *result, struct nw_error *err)
+{
 	if (!result->has_machine_cost)
 		return 0;
 	result->hit_costs = calloc(result->selection.probes.count + 1,

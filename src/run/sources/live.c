@@ -515,7 +515,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = open_session(run, err);
 	if (ret == 0)
-		ret = nw_run_cost_probes(run, err);
+		ret = nw_run_cost_probes(run->result, err);
 	if (ret == 0)
 		ret = open_tasks(run, err);
 	if (ret == 0)

@@ -22,6 +22,6 @@ void nw_replaced_free(struct nw_run *run);
 /* Measures the cost of a hit on this machine before anything is armed, if the consumer needs it (hit_cost.c, by a run
  * of its own); and computes the cost of each probe after planning. */
 int nw_run_find_costs(struct nw_run *run, struct nw_error *err);
-int nw_run_cost_probes(struct nw_run *run, struct nw_error *err);
+int nw_run_cost_probes(struct nw_run_result *result, struct nw_error *err);
 
 #endif

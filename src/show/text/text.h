@@ -18,6 +18,8 @@ void nw_text_span_lines(const struct nw_report *report, struct nw_buf *out);
 /* Writes how many spans have no length. Two hits never happen at the same time: if they seem to, the clock is too
  * coarse, or stood still. */
 void nw_text_unmeasured_line(const struct nw_report *report, struct nw_buf *out);
+/* Writes one line if the probe overhead is more than a fifth of a span's P50. */
+void nw_text_overhead_line(const struct nw_report *report, struct nw_buf *out);
 /* Writes the thread states in spans, if --states was given; left_out gets columns for which there is no room. */
 void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 		    struct nw_buf *out);

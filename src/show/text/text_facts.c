@@ -111,6 +111,43 @@ void nw_text_features(struct nw_output *output, const struct nw_features *featur
 	nw_table_print(&table, false, &output->text);
 }
 
+void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *cost)
+{
+	static const char *const kinds[NW_COST_KINDS] = {
+		[NW_COST_NOP] = "a USDT probe",
+#if defined(__x86_64__) || defined(__i386__)
+		[NW_COST_LONG_NOP] = "a USDT probe on a nop of several bytes",
+		[NW_COST_PUSH] = "a function that begins with push",
+		[NW_COST_ENDBR] = "a function that begins with endbr64",
+#endif
+		[NW_COST_USUAL] = "a function that begins with any other instruction",
+		[NW_COST_RETURN] = "its return, with func:",
+		[NW_COST_RETURN_ALONE] = "a return alone, with uretprobe:",
+		[NW_COST_EVENT] = "a tracepoint"
+	};
+	static const bool left[] = {true};
+	struct nw_table table = {.columns = 2, .left = left};
+	char each[16];
+
+	nw_table_text(&table, "PROBE");
+	nw_table_text(&table, "OVERHEAD OF A HIT");
+	for (size_t i = 0; i < NW_COST_KINDS; i++) {
+		const struct nw_hit_cost *kind = &cost->kind[i];
+		if (!kinds[i] || (!kind->before && !kind->after))
+			continue;
+		nw_duration_text((uint64_t)kind->before + kind->after, each);
+		nw_table_text(&table, kinds[i]);
+		nw_table_text(&table, each);
+	}
+	/* 256 words: the stack that --stack copies. */
+	nw_duration_text((uint64_t)cost->word_ps * NW_STACK_BYTES / sizeof(uint64_t) / 1000,
+			 each);
+	nw_table_text(&table, "its stack, with --stack");
+	nw_table_text(&table, each);
+	nw_buf_addc(&output->text, '\n');
+	nw_table_print(&table, false, &output->text);
+}
+
 /* ---- events that stay, and others' -------------------------------------------------- */
 
 enum {

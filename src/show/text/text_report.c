@@ -45,6 +45,7 @@ struct text {
 	size_t silent[2];
 	size_t active[2];	    /* by subject: all other rows */
 	size_t beyond[2];	    /* by subject: active rows that --top cut off */
+	size_t unsummarized;	    /* arguments that may be ids or pointers */
 	size_t histograms, unshown; /* number of histograms, and of those not shown */
 	struct nw_buf *out;
 };
@@ -397,6 +398,59 @@ static void add_arg(struct text *t, struct nw_table *table, size_t probe, size_t
 	add_rows(t, table, &kind, &of);
 }
 
+static bool is_shown(const struct nw_report *report, const struct nw_probe *probe,
+		     size_t arg)
+{
+	for (size_t i = 0; i < report->hist_arg_count; i++)
+		if (nw_arg_find(probe, report->hist_args[i]) == (int)arg)
+			return true;
+	return false;
+}
+
+/*
+ * Does the argument's name say that it is a size, a count or a duration? Sums and percentiles of others (ids, pointers, group keys)
+ * would mean nothing.
+ */
+static bool is_quantity(const char *name)
+{
+	static const char *const words[] = {
+		"size",	   "len",     "length", "count", "bytes", "rows", "duration",
+		"latency", "elapsed", "ns",	"us",	 "usec",  "ms",	  "msec"};
+	const char *last = strrchr(name, '_');
+	const char *word = last ? last + 1 : name;
+
+	for (size_t i = 0; i < NW_COUNT(words); i++)
+		if (strcasecmp(word, words[i]) == 0 ||
+		    ((*word == 'n' || *word == 'N') && strcasecmp(word + 1, words[i]) == 0))
+			return true;
+	return false;
+}
+
+static bool is_summarized(const struct text *t, size_t probe, size_t arg)
+{
+	const struct nw_report *report = t->report;
+	const struct nw_probe *p = report->selection->probes.item[probe];
+	char name[32];
+
+	nw_arg_name(p, arg, name);
+	return is_shown(report, p, arg) ||
+	       (is_quantity(name) &&
+		(!report->group_by || strcmp(report->group_by, name) != 0));
+}
+
+static bool has_numbers(const struct text *t, size_t probe, size_t arg)
+{
+	const struct nw_report *report = t->report;
+	bool has = false;
+
+	for (size_t g = 0; !has && g < nw_summary_groups(report->summary); g++) {
+		const struct nw_probe_row *row = nw_group_probe(nw_report_rows(report, g),
+								probe);
+		has = row->args && row->args[arg].count;
+	}
+	return has && report->selection->probes.item[probe]->named;
+}
+
 static void arg_table(struct text *t)
 {
 	struct nw_table table = new_table(t, "ARGUMENT");
@@ -411,7 +465,10 @@ static void arg_table(struct text *t)
 		for (size_t arg = 0;
 		     arg < t->report->selection->probes.item[probe->index]->args.count;
 		     arg++)
-			add_arg(t, &table, probe->index, arg);
+			if (is_summarized(t, probe->index, arg))
+				add_arg(t, &table, probe->index, arg);
+			else
+				t->unsummarized += has_numbers(t, probe->index, arg);
 	if (table.cells.count > table.columns) {
 		nw_buf_addc(t->out, '\n');
 		nw_table_print(&table, t->report->bold, t->out);
@@ -437,15 +494,6 @@ static void histogram(struct text *t, const char *name, const char *what, size_t
 	}
 	nw_buf_printf(t->out, ", %s:\n", what);
 	nw_histogram_print(h, t->out);
-}
-
-static bool is_shown(const struct nw_report *report, const struct nw_probe *probe,
-		     size_t arg)
-{
-	for (size_t i = 0; i < report->hist_arg_count; i++)
-		if (nw_arg_find(probe, report->hist_args[i]) == (int)arg)
-			return true;
-	return false;
 }
 
 static void probe_histograms(struct text *t, size_t index, size_t group)
@@ -570,6 +618,12 @@ static void folded_lines(const struct text *t)
 			t->out,
 			"\n%zu more probes were hit, and there were %zu more spans; a larger --top shows them\n",
 			t->beyond[NW_SUBJECT_PROBES], t->beyond[NW_SUBJECT_SPANS]);
+	if (t->unsummarized)
+		nw_buf_printf(
+			t->out,
+			"\n%zu %s not summarized, since numbers may be ids or pointers; --hist ARG shows one\n",
+			t->unsummarized,
+			nw_plural(t->unsummarized, "argument is", "arguments are"));
 	if (probes > FOLD && !report->view.all_rows)
 		nw_buf_printf(t->out, "\n%zu probes were not hit; --all-rows shows them\n",
 			      probes);
@@ -681,6 +735,8 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
 	folded_lines(&t);
 	nw_text_unmeasured_line(report, out);
+	if (!report->interval)
+		nw_text_overhead_line(report, out);
 	last_line(report, out);
 	if (!report->interval)
 		notes(&t);
