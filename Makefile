@@ -15,6 +15,7 @@ LIBDIR      ?= $(PREFIX)/lib
 INCLUDEDIR  ?= $(PREFIX)/include
 MANDIR      ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+RECIPESDIR = $(PREFIX)/share/nopwatch/recipes
 ZSHCOMPDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
@@ -226,7 +227,8 @@ coverage:
 
 install: all
 	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)/nopwatch" \
-		"$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(BASHCOMPDIR)" "$(DESTDIR)$(ZSHCOMPDIR)" "$(DESTDIR)$(FISHCOMPDIR)"
+		"$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(BASHCOMPDIR)" "$(DESTDIR)$(ZSHCOMPDIR)" "$(DESTDIR)$(FISHCOMPDIR)" \
+		"$(DESTDIR)$(RECIPESDIR)"
 	$(INSTALL) -m 755 $(BIN) "$(DESTDIR)$(BINDIR)/nopwatch"
 	$(INSTALL) -m 644 $(LIB) "$(DESTDIR)$(LIBDIR)/libnopwatch.a"
 	$(INSTALL) -m 644 include/nopwatch/*.h "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
@@ -234,12 +236,13 @@ install: all
 	$(INSTALL) -m 644 scripts/completion/nopwatch.bash "$(DESTDIR)$(BASHCOMPDIR)/nopwatch"
 	$(INSTALL) -m 644 scripts/completion/_nopwatch "$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch"
 	$(INSTALL) -m 644 scripts/completion/nopwatch.fish "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
+	$(INSTALL) -m 644 scripts/recipes/* "$(DESTDIR)$(RECIPESDIR)"
 
 uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/nopwatch" "$(DESTDIR)$(LIBDIR)/libnopwatch.a" \
 		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1" "$(DESTDIR)$(BASHCOMPDIR)/nopwatch" \
 		"$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch" "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
-	rm -rf "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
+	rm -rf "$(DESTDIR)$(INCLUDEDIR)/nopwatch" "$(DESTDIR)$(PREFIX)/share/nopwatch"
 
 clean:
 	$(quiet)rm -rf build

@@ -242,8 +242,14 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 /* Finds the executable file that a shell would run; *out stays NULL if there is none. The caller frees it. Returns
  * -ENOMEM on failure. */
 int nw_find_program(const char *name, char **out) nw_must_check;
-/* Finds the file of a bare name: in $PATH, then among the libraries. The caller frees it. */
+/* Finds the file of a bare name: in $PATH, then among the libraries, then among the files that processes map, then where packages
+ * put servers. The caller frees it. EEXIST: there are several, and the error names them. */
 int nw_locate(const char *name, char **out, struct nw_error *err);
+/*
+ * Finds the ELF file of a bare name. If $PATH has a script of that name, this is a file that a process maps by that name, the next
+ * program in $PATH that is no script, or the script's interpreter; *script is the script then, else NULL. The caller frees both.
+ */
+int nw_locate_elf(const char *name, char **out, char **script, struct nw_error *err);
 /* Fails, since a spec names no file and no process is given, and says what to write instead. */
 int nw_no_file_named(const char *spec, struct nw_error *err);
 /* Finds the libraries that the dynamic linker would load for an executable (for a script, its interpreter). The

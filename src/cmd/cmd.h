@@ -127,6 +127,7 @@ struct nw_command {
 	command(remove) \
 	command(status) \
 	command(clean) \
+	command(recipe) \
 	command(features) \
 	command(help)
 /* clang-format on */
@@ -141,6 +142,8 @@ struct nw_topic {
 };
 extern const struct nw_topic nw_topics[];
 extern const size_t nw_topic_count;
+/* Runs the recipe argv[1]: its command and the words that follow, by run(). Returns the exit status. */
+int nw_recipe_run(int argc, char **argv, int (*run)(int argc, char **argv));
 
 /* Finds the command that words[0] names, or the only one whose name begins so. A hint uses the words behind it. */
 const struct nw_command *nw_find_command(char *const *words, struct nw_error *err);

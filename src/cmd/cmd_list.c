@@ -126,9 +126,11 @@ static int find_functions(struct listing *list, const struct nw_spec *spec,
 			  struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *path = NULL;
+	nw_cleanup(nw_free_ptr) char *script = NULL;
 	struct nw_functions found = {0};
 	struct nw_image *image;
-	int ret = strchr(spec->path, '/') ? 0 : nw_locate(spec->path, &path, err);
+	int ret = strchr(spec->path, '/') ? 0
+					  : nw_locate_elf(spec->path, &path, &script, err);
 
 	if (ret < 0 || (ret = nw_image_open(path ? path : spec->path, list->args->force,
 					    &image, err)) < 0)

@@ -233,10 +233,32 @@ static void check_ending(const struct nw_command *command, const struct nw_args 
 			format->name, format->name);
 }
 
-int main(int argc, char **argv)
+/* argv[0] is the name of the command. Returns the exit status. */
+static int run_command(int argc, char **argv)
 {
 	struct nw_error err;
+	const struct nw_command *command = nw_find_command(argv, &err);
+	if (!command)
+		return nw_failure(NULL, &err);
+	if (command == &nw_cmd_recipe && argc > 1 && *argv[1] != '-')
+		return nw_recipe_run(argc, argv, run_command);
+	struct nw_args args;
+	if (nw_parse_args(command, argc, argv, &args, &err) < 0)
+		return nw_failure(NULL, &err);
+	check_ending(command, &args);
+	if (!args.until_signal) /* without this option SIGUSR2 ends the process as usual */
+		hold_requests(SIG_UNBLOCK, false);
+	int status = NW_EXIT_OK;
+	if (!args.help)
+		status = command->run(&args);
+	else if (nw_print_help(command, stdout, &err) < 0)
+		status = nw_failure(command, &err);
+	nw_free_args(&args);
+	return status;
+}
 
+int main(int argc, char **argv)
+{
 	hold_requests(SIG_BLOCK, true);
 	keep_standard_files_open();
 	survive_file_limits();
@@ -256,20 +278,5 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "__complete") == 0)
 		return written(nw_complete(argc - 2, argv + 2));
-	const struct nw_command *command = nw_find_command(argv + 1, &err);
-	if (!command)
-		return nw_failure(NULL, &err);
-	struct nw_args args;
-	if (nw_parse_args(command, argc - 1, argv + 1, &args, &err) < 0)
-		return nw_failure(NULL, &err);
-	check_ending(command, &args);
-	if (!args.until_signal) /* without this option SIGUSR2 ends the process as usual */
-		hold_requests(SIG_UNBLOCK, false);
-	int status = NW_EXIT_OK;
-	if (!args.help)
-		status = command->run(&args);
-	else if (nw_print_help(command, stdout, &err) < 0)
-		status = nw_failure(command, &err);
-	nw_free_args(&args);
-	return written(status);
+	return written(run_command(argc - 1, argv + 1));
 }

@@ -10,13 +10,15 @@ run_make() {
 
 [ -x "$top/build/nopwatch" ] || skip_all "it has not been built in $top"
 ok "make install" run_make install
-is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' | sort)" "./usr/local/bin/nopwatch
+is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' ! -path '*/recipes/*' | sort)" "./usr/local/bin/nopwatch
 ./usr/local/lib/libnopwatch.a
 ./usr/local/share/bash-completion/completions/nopwatch
 ./usr/local/share/fish/vendor_completions.d/nopwatch.fish
 ./usr/local/share/man/man1/nopwatch.1
 ./usr/local/share/zsh/site-functions/_nopwatch"
 is "the headers" "$(cd "$to/usr/local/include/nopwatch" && ls)" "$(cd "$top/include/nopwatch" && ls)"
+is "the recipes" "$(cd "$to/usr/local/share/nopwatch/recipes" && ls)" "$(cd "$top/scripts/recipes" && ls)"
+has "which the installed program finds" "$("$to/usr/local/bin/nopwatch" recipe)" '^malloc '
 ok "make uninstall" run_make uninstall
 is "nothing is left" "$(cd "$to" && find . -type f)" ""
 is "nor is there anything else" "$(cd "$TEST_DIR" && ls)" "a b"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Programs and libraries by name, interpreters of scripts, and what a program will load. */
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "elf_select.h"
@@ -24,6 +26,50 @@ static void write_text(const char *name, const char *text)
 }
 
 /* ---- names -------------------------------------------------------------------------- */
+
+/* A file that this process maps, and that is nowhere in $PATH. */
+START_TEST(a_bare_name_is_what_a_process_maps)
+{
+	static const char elf[] = "\177ELF";
+	char dir[64], name[64], *found, *path;
+	struct nw_error err = {0};
+
+	make_dir(dir);
+	ck_assert_int_eq(mkdir("apart", 0755), 0);
+	snprintf(name, sizeof(name), "nwrunning-%d", (int)getpid());
+	path = nw_text("%s/apart/%s", dir, name);
+	ck_assert_ptr_nonnull(path);
+	ck_assert_int_eq(nw_locate(name, &found, &err), -ENOENT);
+	write_text(path + strlen(dir) + 1, elf);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *map = mmap(NULL, 4, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(map, MAP_FAILED);
+	ck_assert_int_eq(nw_locate(name, &found, &err), 0);
+	ck_assert_str_eq(found, path);
+	free(found);
+	/* A script of that name in $PATH stands for it; without it, for its interpreter. */
+	char *script, *in_path = nw_text("bin/%s", name);
+	write_text(in_path, "#!prog\n");
+	ck_assert_int_eq(nw_locate_elf(name, &found, &script, &err), 0);
+	ck_assert_str_eq(found, path);
+	ck_assert_str_eq(script, in_path);
+	free(found);
+	free(script);
+	free(in_path);
+	write_text("bin/prog", elf);
+	write_text("bin/nwscript", "#!prog\n");
+	ck_assert_int_eq(nw_locate_elf("nwscript", &found, &script, &err), 0);
+	ck_assert_str_eq(found, "bin/prog");
+	free(found);
+	free(script);
+	ck_assert_int_eq(nw_locate_elf("prog", &found, &script, &err), 0);
+	ck_assert_ptr_null(script);
+	free(found);
+	ck_assert_int_eq(munmap(map, 4), 0);
+	close(fd);
+	free(path);
+}
+END_TEST
 
 START_TEST(a_bare_name_is_a_program_or_a_library)
 {
@@ -252,6 +298,7 @@ START_TEST(the_libraries_of_this_program_are_those_that_it_has_loaded)
 END_TEST
 
 UNIT_MAIN("select needed files", a_bare_name_is_a_program_or_a_library,
-	  scripts_have_interpreters, a_command_is_searched_with_the_libraries_it_needs,
+	  a_bare_name_is_what_a_process_maps, scripts_have_interpreters,
+	  a_command_is_searched_with_the_libraries_it_needs,
 	  a_command_that_cannot_run_is_refused,
 	  the_libraries_of_this_program_are_those_that_it_has_loaded)

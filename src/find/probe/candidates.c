@@ -76,8 +76,7 @@ static int add_file(struct nw_selection *selection, const char *path, bool force
 
 /* ---- files of processes ------------------------------------------------------------- */
 
-/* Does the path of a mapped file match the spec's file: its whole path, or (lib)NAME(.so.N)? */
-static bool matches_path(const char *wanted, const char *path)
+bool nw_is_called(const char *path, const char *wanted)
 {
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
@@ -101,8 +100,8 @@ static bool mapped_as(pid_t pid, const struct nw_image *image, const char *wante
 	size_t len = root ? strlen(root) : 0;
 
 	if (len && strncmp(image->path, root, len) == 0)
-		return matches_path(wanted, image->path + len);
-	return matches_path(wanted, image->path);
+		return nw_is_called(image->path + len, wanted);
+	return nw_is_called(image->path, wanted);
 }
 
 static int add_mapped(const struct nw_spec *spec, const struct nw_scope *scope, pid_t pid,
@@ -160,17 +159,37 @@ static int add_running(const struct nw_scope *scope, struct nw_selection *select
 	return ret;
 }
 
+/* Says once which program a script stands for. */
+static int tell_script(struct nw_selection *selection, const char *name, const char *script,
+		       const char *program, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *text = nw_text(
+		"%s is a script (%s): the probes are those of %s", name, script, program);
+
+	if (!text)
+		return nw_no_memory(err);
+	nw_vec_each (&selection->warnings, known)
+		if (strcmp(*known, text) == 0)
+			return 0;
+	return nw_strings_add(&selection->warnings, text, strlen(text)) < 0
+		       ? nw_no_memory(err)
+		       : 0;
+}
+
 static int add_named(const struct nw_spec *spec, const struct nw_scope *scope,
 		     struct nw_selection *selection, nw_images *out, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *path = NULL;
+	nw_cleanup(nw_free_ptr) char *script = NULL;
 	struct stat st;
 
 	if (nw_has_glob(spec->path) && stat(spec->path, &st) < 0)
 		return add_globbed(spec->path, scope->force, selection, out, err);
 	if (strchr(spec->path, '/'))
 		return add_file(selection, spec->path, scope->force, out, err);
-	int ret = nw_locate(spec->path, &path, err);
+	int ret = nw_locate_elf(spec->path, &path, &script, err);
+	if (ret == 0 && script)
+		ret = tell_script(selection, spec->path, script, path, err);
 	return ret < 0 ? ret : add_file(selection, path, scope->force, out, err);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Finds the file of a bare name: a program in $PATH, or a library in the directories of the dynamic linker
- * (LD_LIBRARY_PATH, /etc/ld.so.conf and the files that it includes, the built-in directories).
+ * Finds the file of a bare name: a program in $PATH, a library in the directories of the dynamic linker
+ * (LD_LIBRARY_PATH, /etc/ld.so.conf and the files that it includes, the built-in directories), a file that a process
+ * maps, or one in a directory where packages put servers.
  */
 #include <ctype.h>
 #include <elf.h>
@@ -124,25 +125,34 @@ static int first_match(const char *dir, const char *pattern, bool elf, char **ou
 	return ret;
 }
 
-int nw_find_program(const char *name, char **out)
+static int search_path(const char *name, bool (*fits)(const char *path), char **out)
 {
 	nw_strings dirs = {0};
-
-	if (strchr(name, '/'))
-		return !is_file(name, X_OK) || (*out = strdup(name)) ? 0 : -ENOMEM;
 	int ret = add_path_list(&dirs, getenv("PATH"));
 
 	nw_vec_each (&dirs, dir) {
 		char *path = ret == 0 && !*out ? nw_text("%s/%s", *dir, name) : NULL;
 		if (ret == 0 && !*out && !path)
 			ret = -ENOMEM;
-		if (path && is_file(path, X_OK))
+		if (path && fits(path))
 			*out = path;
 		else
 			free(path);
 	}
 	nw_strings_free(&dirs);
 	return ret;
+}
+
+static bool is_program(const char *path)
+{
+	return is_file(path, X_OK);
+}
+
+int nw_find_program(const char *name, char **out)
+{
+	if (strchr(name, '/'))
+		return !is_program(name) || (*out = strdup(name)) ? 0 : -ENOMEM;
+	return search_path(name, is_program, out);
 }
 
 /* Looks for `libfoo.so.1`, `libfoo.so`, `libfoo` and `foo` in the directories. elf: skip files that are no ELF files,
@@ -168,6 +178,129 @@ static int search_library(const nw_strings *dirs, const char *name, bool elf, ch
 	return ret;
 }
 
+/* ---- running programs, and where packages put servers ------------------------------- */
+
+/* Adds an ELF file, unless it is there by another path. */
+static int add_elf(nw_strings *files, const char *path)
+{
+	struct stat st, other;
+
+	if (!is_elf(path) || stat(path, &st) < 0)
+		return 0;
+	nw_vec_each (files, file)
+		if (stat(*file, &other) == 0 && other.st_dev == st.st_dev &&
+		    other.st_ino == st.st_ino)
+			return 0;
+	return nw_strings_add(files, path, strlen(path));
+}
+
+/* A file in another mount namespace may have the path of a file that is here, too. */
+static int add_mapped(pid_t pid, const char *path, nw_strings *files)
+{
+	nw_cleanup(nw_free_ptr) char *root = nw_text("/proc/%d/root%s", (int)pid, path);
+	struct stat here, there;
+
+	if (!root)
+		return -ENOMEM;
+	bool same = stat(path, &here) == 0 && stat(root, &there) == 0 &&
+		    here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+	return add_elf(files, same ? path : root);
+}
+
+static int search_processes(const char *name, nw_strings *files)
+{
+	struct nw_error ignored; /* the process is gone, or belongs to another user */
+	nw_pids pids = {0};
+	int ret = nw_process_all(&pids, &ignored);
+
+	nw_vec_each (&pids, pid) {
+		nw_mappings maps = {0};
+		if (ret < 0 || nw_process_maps(*pid, &maps, &ignored) < 0)
+			continue;
+		nw_vec_each (&maps, map)
+			if (ret == 0 && map->exec && *map->path == '/' &&
+			    nw_is_called(map->path, name))
+				ret = add_mapped(*pid, map->path, files);
+		nw_mappings_free(&maps);
+	}
+	nw_vec_free(&pids);
+	return ret;
+}
+
+/* The JVM that `java` starts: several may be installed. */
+static int search_jvm(const char *name, nw_strings *files)
+{
+	nw_cleanup(nw_free_ptr) char *java = NULL;
+	int ret = nw_find_program("java", &java);
+	char *real = java ? realpath(java, NULL) : NULL;
+	char *slash = NULL;
+
+	for (int i = 0; real && i < 2; i++) /* JVM/bin/java */
+		if ((slash = strrchr(real, '/')))
+			*slash = '\0';
+	if (slash) {
+		nw_cleanup(nw_free_ptr) char *path = nw_text("%s/lib/server/%s", real,
+							     name);
+		ret = path ? add_elf(files, path) : -ENOMEM;
+	}
+	free(real);
+	return ret;
+}
+
+static int search_packages(const char *name, nw_strings *files)
+{
+	static const char *const dirs[] = {"/usr/local/sbin",
+					   "/usr/sbin",
+					   "/sbin",
+					   "/usr/libexec",
+					   "/usr/lib/jvm/*/lib/server",
+					   "/usr/lib/jvm/*/bin",
+					   "/usr/lib/postgresql/*/bin",
+					   "/usr/pgsql-*/bin",
+					   "/opt/*/bin",
+					   "/opt/*/sbin"};
+	int ret = search_jvm(name, files);
+
+	if (files->count)
+		return ret;
+	for (size_t i = 0; ret == 0 && i < NW_COUNT(dirs); i++) {
+		nw_cleanup(nw_free_ptr) char *pattern = nw_text("%s/%s", dirs[i], name);
+		nw_strings found = {0};
+		ret = pattern ? nw_glob_files(pattern, &found) : -ENOMEM;
+		nw_vec_each (&found, path)
+			if (ret == 0)
+				ret = add_elf(files, *path);
+		nw_strings_free(&found);
+	}
+	return ret;
+}
+
+/* Finds the only file of that name that a process maps, or that a package has put outside $PATH. Several are EEXIST. */
+static int locate_elsewhere(const char *name, char **out, struct nw_error *err)
+{
+	nw_strings files = {0};
+	struct nw_buf names = {0};
+	int ret = search_processes(name, &files);
+
+	if (ret == 0 && !files.count)
+		ret = search_packages(name, &files);
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot look for '%s': %s", name, nw_strerror(-ret));
+	nw_vec_each (&files, file)
+		nw_buf_printf(&names, "%s%s", names.len ? ", " : "", *file);
+	if (ret == 0 && files.count > 1) {
+		ret = nw_fail(err, EEXIST, "%zu files are called '%s': %s", files.count,
+			      name, nw_buf_str(&names));
+		nw_error_hint(err, "write the whole path of one, or add -p PID");
+	} else if (ret == 0 && files.count) {
+		*out = files.item[0];
+		files.item[0] = NULL;
+	}
+	nw_buf_free(&names);
+	nw_strings_free(&files);
+	return ret;
+}
+
 int nw_locate(const char *name, char **out, struct nw_error *err)
 {
 	nw_strings dirs = {0};
@@ -190,6 +323,8 @@ int nw_locate(const char *name, char **out, struct nw_error *err)
 		return nw_fail(err, -ret, "cannot look for '%s': %s", name,
 			       nw_strerror(-ret));
 	}
+	if (!path && *name && (ret = locate_elsewhere(name, &path, err)) < 0)
+		return ret;
 	if (!path) {
 		nw_fail(err, ENOENT, "cannot find a program or library called '%s'", name);
 		nw_error_hint(
@@ -236,6 +371,29 @@ int nw_locate_interpreter(const char *path, char **out, struct nw_error *err)
 	if (more && base && strcmp(base, "/env") == 0)
 		program = env_program(rest + 1);
 	return nw_locate(program, out, err);
+}
+
+int nw_locate_elf(const char *name, char **out, char **script, struct nw_error *err)
+{
+	char *path = NULL;
+	int ret = nw_locate(name, &path, err);
+
+	*script = NULL;
+	if (ret < 0 || strchr(name, '/') || is_elf(path)) {
+		*out = path;
+		return ret;
+	}
+	*out = NULL;
+	ret = locate_elsewhere(name, out, err);
+	if (ret == 0 && !*out && search_path(name, is_elf, out) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0 && !*out)
+		ret = nw_locate_interpreter(path, out, err);
+	if (ret < 0)
+		free(path);
+	else
+		*script = path;
+	return ret;
 }
 
 /* ---- what a program needs ----------------------------------------------------------- */

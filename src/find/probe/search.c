@@ -55,18 +55,18 @@ static int add_word(struct nw_search *search, const char *word, struct nw_error 
 	bool elsewhere = search->file || search->pid_count;
 	bool is_spec = strncmp(word, "usdt:", 5) == 0;
 	struct stat st;
-	char *located;
+	nw_cleanup(nw_free_ptr) char *located = NULL;
+	nw_cleanup(nw_free_ptr) char *script = NULL;
 	int found = -ENOENT;
 
 	if (!is_spec && (stat(word, &st) == 0 || (strchr(word, '/') && !strchr(word, ':'))))
 		return add_place(search, word, err);
 	if (strchr(word, ':') || nw_has_glob(word) || elsewhere ||
-	    (found = nw_locate(word, &located, NULL)) < 0)
-		return found == -ENOMEM ? nw_no_memory(err)
-					: add_pattern(search, word, err);
-	int ret = add_place(search, located, err);
-	free(located);
-	return ret;
+	    (found = nw_locate_elf(word, &located, &script, err)) < 0)
+		return found == -ENOMEM || found == -EEXIST
+			       ? found
+			       : add_pattern(search, word, err);
+	return add_place(search, located, err);
 }
 
 int nw_search_add(struct nw_search *search, const char *const *words, size_t count,
@@ -185,17 +185,18 @@ static void search_process(struct searching *s, pid_t pid)
 }
 
 /* Finds the program or library of a bare name. A name that is neither is returned unchanged. */
-static int locate(const char *place, char **out)
+static int locate(const char *place, char **out, struct nw_error *err)
 {
+	nw_cleanup(nw_free_ptr) char *script = NULL;
 	struct stat st;
 	int ret = strchr(place, '/') || nw_has_glob(place) || stat(place, &st) == 0
 			  ? -ENOENT
-			  : nw_locate(place, out, NULL);
+			  : nw_locate_elf(place, out, &script, err);
 
-	if (ret == 0 || ret == -ENOMEM)
+	if (ret == 0 || ret == -ENOMEM || ret == -EEXIST)
 		return ret;
 	*out = strdup(place);
-	return *out ? 0 : -ENOMEM;
+	return *out ? 0 : nw_no_memory(err);
 }
 
 void nw_search_run(const struct nw_search *search, const struct nw_finder *finder)
@@ -206,8 +207,7 @@ void nw_search_run(const struct nw_search *search, const struct nw_finder *finde
 		nw_cleanup(nw_free_ptr) char *path = NULL;
 		struct nw_error err;
 
-		if (!s.stopped && locate(*place, &path) < 0) {
-			nw_no_memory(&err);
+		if (!s.stopped && locate(*place, &path, &err) < 0) {
 			finder->failed(finder->arg, &err, false);
 		} else if (!s.stopped) {
 			struct stat st;

@@ -66,6 +66,8 @@ int nw_match_events(const struct nw_spec *spec, const struct nw_scope *scope,
 int nw_walk(const char *root, bool force, int (*found)(struct nw_image *image, void *arg),
 	    void *arg, struct nw_error *err);
 
+/* Is the file of that path what a spec calls `wanted`: the whole path, or (lib)name(.so.N)? Both may be globs. */
+bool nw_is_called(const char *path, const char *wanted);
 /* Returns the interpreter of a #! script, which the caller frees. ENOEXEC: it is no script. */
 int nw_locate_interpreter(const char *path, char **out, struct nw_error *err);
 

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/*
+ * recipe: runs a ready question. A recipe is a file of a few lines: "# SUMMARY", the words behind `nopwatch`, which may be
+ * quoted by '...' and may stand on several lines, and "hint: TEXT", which is shown if the command fails.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+enum {
+	MOST_BYTES = 16384
+};
+
+struct recipe {
+	char *summary, *hint; /* NULL: it has none */
+	nw_strings words;
+};
+
+static void free_recipe(struct recipe *recipe)
+{
+	free(recipe->summary);
+	free(recipe->hint);
+	nw_strings_free(&recipe->words);
+}
+
+/* ---- where recipes are -------------------------------------------------------------- */
+
+/* The user's own directory, and the one that belongs to this program: PREFIX/bin/nopwatch has PREFIX/share/nopwatch/recipes. */
+static int recipe_dirs(nw_strings *dirs)
+{
+	const char *given = getenv("NOPWATCH_RECIPES"), *config = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	char path[PATH_MAX] = "";
+	int ret = 0;
+
+	if (given && *given)
+		return nw_strings_add(dirs, given, strlen(given));
+	if (config && *config == '/')
+		ret = nw_strings_addf(dirs, "%s/nopwatch/recipes", config);
+	else if (home && *home == '/')
+		ret = nw_strings_addf(dirs, "%s/.config/nopwatch/recipes", home);
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	for (int i = 0; len > 0 && i < 2; i++) { /* cuts bin/nopwatch off */
+		char *slash = strrchr(path, '/');
+		if (slash)
+			*slash = '\0';
+	}
+	return ret == 0 && len > 0
+		       ? nw_strings_addf(dirs, "%s/share/nopwatch/recipes", path)
+		       : ret;
+}
+
+/* ---- reading one -------------------------------------------------------------------- */
+
+/* Adds the words of a line, as a shell would separate them; only '...' quotes. */
+static int add_words(const char *line, nw_strings *words)
+{
+	struct nw_buf word = {0};
+	int ret = 0;
+
+	for (line += strspn(line, " \t"); ret == 0 && *line; line += strspn(line, " \t")) {
+		word.len = 0;
+		nw_buf_adds(&word, "");
+		while (*line && *line != ' ' && *line != '\t') {
+			bool quoted = *line == '\'';
+			size_t len = quoted ? strcspn(++line, "'") : strcspn(line, " \t'");
+			nw_buf_add(&word, line, len);
+			line += len + (quoted && line[len]);
+		}
+		ret = word.failed ? -ENOMEM : nw_strings_add(words, word.data, word.len);
+	}
+	nw_buf_free(&word);
+	return ret;
+}
+
+static int add_line(struct recipe *recipe, char *line)
+{
+	char **field = NULL, *text = line;
+
+	if (*line == '#') {
+		text = line + 1;
+		field = &recipe->summary;
+	} else if (strncmp(line, "hint:", 5) == 0) {
+		text = line + 5;
+		field = &recipe->hint;
+	}
+	if (!field)
+		return add_words(line, &recipe->words);
+	if (*field) /* only the first one counts */
+		return 0;
+	*field = strdup(text + strspn(text, " "));
+	return *field ? 0 : -ENOMEM;
+}
+
+static int read_recipe(const char *path, struct recipe *out)
+{
+	char text[MOST_BYTES + 1], *rest = text, *line;
+	int fd = nw_open_regular(AT_FDCWD, path), ret = 0;
+
+	if (fd < 0)
+		return fd;
+	ssize_t len = read(fd, text, MOST_BYTES);
+	if (len < 0)
+		ret = -errno;
+	close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	while (ret == 0 && (line = strsep(&rest, "\n")))
+		ret = add_line(out, line);
+	return ret;
+}
+
+static int find_recipe(const char *name, struct recipe *out, struct nw_error *err)
+{
+	nw_strings dirs = {0};
+	int ret = recipe_dirs(&dirs), found = -ENOENT;
+
+	nw_vec_each (&dirs, dir)
+		if (ret == 0 && found == -ENOENT && *name != '.' && !strchr(name, '/')) {
+			nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", *dir, name);
+			found = path ? read_recipe(path, out) : -ENOMEM;
+		}
+	nw_strings_free(&dirs);
+	if (ret < 0 || found == -ENOMEM)
+		return nw_no_memory(err);
+	if (found == -ENOENT) {
+		nw_fail_usage(err, "there is no recipe '%s'", name);
+		nw_error_hint(err, "`nopwatch recipe` lists the recipes");
+		return -EINVAL;
+	}
+	if (found < 0)
+		return nw_fail(err, -found, "cannot read the recipe '%s': %s", name,
+			       nw_strerror(-found));
+	if (!out->words.count || strcmp(out->words.item[0], nw_cmd_recipe.name) == 0)
+		return nw_fail(err, EINVAL, "the recipe '%s' names no command", name);
+	return 0;
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+int nw_recipe_run(int argc, char **argv, int (*run)(int argc, char **argv))
+{
+	struct recipe recipe = {0};
+	struct nw_error err;
+	int ret = find_recipe(argv[1], &recipe, &err);
+
+	for (int i = 2; ret == 0 && i < argc; i++)
+		if (nw_strings_add(&recipe.words, argv[i], strlen(argv[i])) < 0)
+			ret = nw_no_memory(&err);
+	const int words = (int)recipe.words.count;
+	char **end = ret == 0 ? nw_vec_add(&recipe.words) : NULL;
+	if (ret == 0 && !end)
+		ret = nw_no_memory(&err);
+	if (ret < 0) {
+		free_recipe(&recipe);
+		return nw_failure(NULL, &err);
+	}
+	*end = NULL;
+	const struct nw_args line = {.command = recipe.words.item[0],
+				     .argv = recipe.words.item};
+	struct nw_buf text = {0};
+	nw_command_line(&line, &text);
+	nw_note("%s", nw_buf_str(&text));
+	nw_buf_free(&text);
+	int status = run(words, recipe.words.item);
+	if (status == NW_EXIT_FAILED && recipe.hint)
+		nw_note("%s: %s", argv[1], recipe.hint);
+	free_recipe(&recipe);
+	return status;
+}
+
+static int list_dir(const char *dir)
+{
+	nw_cleanup(nw_free_ptr) char *pattern = nw_text("%s/*", dir);
+	nw_strings paths = {0};
+	int ret = pattern ? nw_glob_files(pattern, &paths) : -ENOMEM;
+
+	nw_vec_each (&paths, path) {
+		struct recipe recipe = {0};
+		struct nw_buf line = {0};
+		const char *name = strrchr(*path, '/') + 1;
+		const char *summary = read_recipe(*path, &recipe) == 0 && recipe.summary
+					      ? recipe.summary
+					      : "";
+		nw_buf_add_escaped(&line, name, strlen(name));
+		while (line.len < 12)
+			nw_buf_addc(&line, ' ');
+		nw_buf_addc(&line, ' ');
+		nw_buf_add_sentence(&line, summary, strlen(summary));
+		puts(nw_buf_str(&line));
+		nw_buf_free(&line);
+		free_recipe(&recipe);
+	}
+	nw_strings_free(&paths);
+	return ret;
+}
+
+/* Without a name; main() hands a name to nw_recipe_run(). */
+static int list_recipes(const struct nw_args *args)
+{
+	nw_strings dirs = {0};
+	struct nw_error err;
+	int ret = recipe_dirs(&dirs);
+
+	(void)args;
+	nw_vec_each (&dirs, dir)
+		if (ret == 0)
+			ret = list_dir(*dir);
+	nw_strings_free(&dirs);
+	if (ret == 0)
+		return NW_EXIT_OK;
+	nw_fail(&err, -ret, "cannot list the recipes: %s", nw_strerror(-ret));
+	return nw_failure(NULL, &err);
+}
+
+const struct nw_command nw_cmd_recipe = {
+	.name = "recipe",
+	.summary = "ready questions for well-known programs",
+	.usage = "[NAME [OPTIONS] [-- CMD]]",
+	.details =
+		"Prints the command that the recipe stands for, and runs it; what follows NAME is\n"
+		"added to the command (-p PID, -d 10, -j, -- CMD). Without NAME, lists the recipes.\n"
+		"Your own are files in ~/.config/nopwatch/recipes: the words of a command, and\n"
+		"a first line that begins with # and says what it is for.",
+	.options = "",
+	.run = list_recipes,
+};
