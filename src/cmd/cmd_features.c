@@ -23,9 +23,8 @@ static int find_out(const struct nw_args *args, struct nw_features *features,
 	ret = nw_features_find(&fs, mask, false, features, err);
 	if (ret == 0 && nw_features_try(&fs, features, &why) < 0)
 		nw_note("not tried out: %s", why.what);
-	else if (ret == 0 && args->format == &nw_output_text &&
-		 nw_machine_cost(&fs, features, mask, cost, &why) < 0)
-		nw_note("the probe overhead is not known: %s", why.what);
+	else if (ret == 0 && args->format == &nw_output_text)
+		nw_machine_cost(&fs, features, mask, cost, &why);
 	nw_tracefs_close(&fs);
 	return ret;
 }
@@ -45,7 +44,7 @@ static int run(const struct nw_args *args)
 		ret = nw_no_memory(&err);
 	if (ret == 0) {
 		output.format->features(&output, &features);
-		if (cost.times)
+		if (args->format == &nw_output_text)
 			nw_text_overheads(&output, &cost);
 		ret = nw_sink_write(&sink, &output.text, &err);
 	}

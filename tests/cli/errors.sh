@@ -20,7 +20,7 @@ says() {
 "$NOPWATCH" >/dev/null 2>&1
 is "no command at all" $? 2
 says 2 "there is no command 'frobnicate'" frobnicate
-says 2 "ambiguous command 're': could be record, report, remove" re
+says 2 "ambiguous command 're': could be record, report, remove, recipe" re
 says 2 "unknown option '-Z'" stat -Z
 says 2 "unknown option '--frobnicate'" stat --frobnicate
 says 2 "option '-d' needs a value: -d TIME" stat -d

@@ -137,7 +137,7 @@ said=$("$NOPWATCH" stat 'counter:step__end(i)' --hist j -- "$PROGRAMS/counter" 1
 has "--hist of what no probe has" "$? $said" "^2 nopwatch: --hist 'j': no probe has an argument of that name"
 said=$("$NOPWATCH" stat 'counter:step__end(i)' --by j -- "$PROGRAMS/counter" 10 2>&1)
 has "--by of what no probe has" "$? $said" "^2 nopwatch: --by 'j': no probe has an argument of that name"
-has "a mean keeps its fraction" "$("$NOPWATCH" stat 'counter:step__end(i)' -- "$PROGRAMS/counter" 10 2>/dev/null)" 'step__end i .* 4\.50 '
+has "a mean keeps its fraction" "$("$NOPWATCH" stat --hist i 'counter:step__end(i)' -- "$PROGRAMS/counter" 10 2>/dev/null)" 'step__end i .* 4\.50 '
 
 unchanged
 finish

@@ -129,6 +129,13 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 	struct nw_table table = {.columns = 2, .left = left};
 	char each[16];
 
+	nw_buf_addc(&output->text, '\n');
+	if (!cost->times) {
+		nw_buf_adds(
+			&output->text,
+			"The probe overhead is unknown here; `nopwatch stat -v` says why.\n");
+		return;
+	}
 	nw_table_text(&table, "PROBE");
 	nw_table_text(&table, "OVERHEAD OF A HIT");
 	for (size_t i = 0; i < NW_COST_KINDS; i++) {
@@ -144,7 +151,6 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 			 each);
 	nw_table_text(&table, "its stack, with --stack");
 	nw_table_text(&table, each);
-	nw_buf_addc(&output->text, '\n');
 	nw_table_print(&table, false, &output->text);
 }
 
