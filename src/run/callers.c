@@ -101,8 +101,7 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		if (*glob && !can)
 			return nw_fail(
 				err, ENOTSUP,
-				"--stack: nobody here knows how callers are found from %s (" KNOWN
-				" are known)",
+				"--stack: nopwatch cannot find the callers of %s: it knows the stacks of " KNOWN,
 				probe->label);
 		probe->callers = can;
 		marked += can;
@@ -119,8 +118,8 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 	}
 	return marked ? 0
 		      : nw_fail(err, ENOTSUP,
-				"--stack: callers are found from uprobes and USDT probes on " KNOWN
-				"; none of these is one");
+				"--stack: only uprobes and USDT probes on " KNOWN
+				" have callers, and no probe is one of these");
 }
 
 int nw_run_select_stacks(struct nw_run *run, struct nw_error *err)

@@ -24,7 +24,7 @@ noticed() { # WHAT: its note comes within two looks
 
 meddled "$NOPWATCH" stat -j 'myserver:parse__*' -p $server -o out.json
 echo 0 >"$instance/events/$group/enable"
-ok "events that are disabled are noticed" noticed 'myserver:parse__start: disabled by somebody else, .* to .* after the start: hits since then are missing'
+ok "events that are disabled are noticed" noticed 'myserver:parse__start: disabled by another program, .* to .* after the start: hits since then are missing'
 kill -INT $run
 wait $run
 is "the run ends well" $? 0
@@ -46,17 +46,17 @@ unchanged "nothing is left"
 
 meddled "$NOPWATCH" stat --strict 'myserver:parse__*' -p $server -o out
 echo 0 >"$instance/tracing_on"
-ok "recording that is switched off is noticed" noticed 'recording was switched off by somebody else'
+ok "recording that is switched off is noticed" noticed 'recording was switched off by another program'
 kill -INT $run
 wait $run
 is "with --strict that is a failure" $? 1
-has "the text says so" "$(cat out)" 'recording was switched off by somebody else'
+has "the text says so" "$(cat out)" 'recording was switched off by another program'
 unchanged "nothing is left"
 
 # one event of a recording, which has one event a probe
 meddled "$NOPWATCH" record 'myserver:parse__*' -p $server -o rec.dat
 echo 0 >"$instance/events/$group/$(event_of parse__start)/enable"
-ok "a recording notices, too" noticed 'myserver:parse__start: disabled by somebody else'
+ok "a recording notices, too" noticed 'myserver:parse__start: disabled by another program'
 kill -INT $run
 wait $run
 "$NOPWATCH" report -j rec.dat >out.json
@@ -69,7 +69,7 @@ echo 0 >"$instance/events/$group/enable"
 for event in "$TRACEFS/events/$group"/*/; do
   echo "-:$group/$(basename "$event")" >>"$TRACEFS/uprobe_events"
 done
-ok "an event that is deleted is noticed" noticed 'its event was deleted by somebody else'
+ok "an event that is deleted is noticed" noticed 'its event was deleted by another program'
 kill -INT $run
 wait $run
 is "and the run ends well" $? 0

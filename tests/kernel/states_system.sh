@@ -59,7 +59,7 @@ ok "each span is split" python3 split.py all 0 200
 holds "also where it slept" slow.json "all(s['slept_in'][0]['function'] for s in [s for s in of('slow') if 'states_ns' in s][:50])"
 # whoever hits an event of the kernel's
 "$NOPWATCH" stat -v --states -d 0.5 -o out "usdt:$POOL:pool:*" tracepoint:sched:sched_process_fork 2>err
-has "with an event of the kernel's anybody may hit: that is said" "$(cat err)" 'of all threads in the system are recorded, not only of those that are traced: who hits an event of the kernel.s is not known before'
+has "with an event of the kernel's anybody may hit: that is said" "$(cat err)" 'of all threads in the system are recorded, not only of those that are traced: the threads that will hit the kernel events are unknown'
 "$NOPWATCH" stat -v --states -d 0.5 -p $pool -o out "usdt:$POOL:pool:*" tracepoint:sched:sched_process_fork 2>err
 hasnt "but of one process: without a word" "$(cat err)" 'of all threads'
 kill $pool

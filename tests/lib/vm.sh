@@ -136,9 +136,9 @@ vm_check_kernel_way() {
     is "which are two, and a synthetic event" "$(xargs <triggers)" "2 1"
     has "clean tells how they go" "$(cat triggers.dry)" "synthetic_events"
     is "and takes them away, killed" "$(cat triggers.clean.status) $(xargs <triggers.left)" "0 0 0"
-    has "who takes them away is seen" "$(cat taken.status taken | tr '\n' ' ')" "^0 .*somebody has taken the kernel's triggers away: from now on the two events are read"
+    has "who takes them away is seen" "$(cat taken.status taken | tr '\n' ' ')" "^0 .*another program has removed the kernel's triggers: from now on the two events are read"
     ok "and slow spans are seen all the same" test "$(cat taken.count)" -gt 0
-    has "in the last moment, what may be missing is told" "$(cat last)" "taken the kernel's triggers away: slow spans of the last seconds may be missing"
+    has "in the last moment, what may be missing is told" "$(cat last)" "removed the kernel's triggers: slow spans of the last seconds may be missing"
   else
     has "or it is said why it does not" "$(cat kernel_way.err)" "their two events: (this kernel has no hist triggers, or no synthetic events|the kernel has refused the triggers)"
   fi

@@ -231,7 +231,7 @@ START_TEST(a_function_is_left_by_its_returns_and_tail_jumps)
 		    "conditional jump");
 	/* jmp to where no symbol is */
 	check_exits("\xe9\x20\0\0\0", 5, (struct part[]){{"f", 0, 5}}, 1,
-		    "neither a symbol nor .eh_frame tells");
+		    "neither a symbol nor .eh_frame assigns");
 	/* nop, and then what stands behind it */
 	check_exits("\xc3\x90\xc3", 3, (struct part[]){{"f", 0, 2}, {"g", 2, 1}}, 2,
 		    "runs on");

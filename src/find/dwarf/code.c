@@ -332,7 +332,7 @@ static const char *find_outside(struct function *f, uint64_t target, enum outsid
 	if (*out == OUTSIDE_PART)
 		return take_part(f, frame.function, frame.size, frame.next);
 	return *out == OUTSIDE_UNKNOWN
-		       ? "it jumps to a place outside of which neither a symbol nor .eh_frame tells whose it is"
+		       ? "it jumps to code that neither a symbol nor .eh_frame assigns to a function"
 		       : NULL;
 }
 

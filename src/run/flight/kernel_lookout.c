@@ -121,15 +121,15 @@ const char *nw_lookout_by_kernel(struct nw_lookout *l)
 	if (!has[NW_FEATURE_HIST] || !has[NW_FEATURE_SYNTHETIC])
 		return "this kernel has no hist triggers, or no synthetic events";
 	if (clock == NW_CLOCK_OTHER)
-		return "its trace clock is not one of ours";
+		return "nopwatch cannot read its trace clock";
 	if (!span)
-		return "several spans are called so";
+		return "several spans have this name";
 	if (!span->flat || span->call || span->key != NW_KEY_TID || *span->end_key_name)
 		return "the kernel keeps one start a thread, which is right only for spans with nest=no";
 	if (l->request.filter || l->request.max_rate)
-		return "--filter and --max-rate look at each hit";
+		return "--filter and --max-rate need each hit";
 	if (l->result.restricted && !nw_session_restricts(l->run.live.session))
-		return "this kernel records what other processes do, too";
+		return "this kernel also records hits of other processes";
 	start = event_of(l, &span->starts);
 	end = event_of(l, &span->ends);
 	if (!start || !end)
@@ -171,8 +171,8 @@ const char *nw_lookout_check_kernel(struct nw_lookout *l)
 	nw_span_watch_end(&l->watch);
 	l->fell_back = true; /* records up to now are still read */
 	if (l->ended)
-		return ret < 0 ? "somebody has taken the kernel's triggers away: slow spans of the last seconds may be missing"
+		return ret < 0 ? "another program has removed the kernel's triggers: slow spans of the last seconds may be missing"
 			       : "the kernel's triggers had no room for so many threads: slow spans of the last seconds may be missing";
-	return ret < 0 ? "somebody has taken the kernel's triggers away: from now on the two events are read"
+	return ret < 0 ? "another program has removed the kernel's triggers: from now on the two events are read"
 		       : "the kernel's triggers have no room for so many threads: from now on the two events are read";
 }

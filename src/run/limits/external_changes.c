@@ -66,13 +66,13 @@ static int check_event(struct nw_run *run, size_t number, uint64_t now, bool rec
 
 	if (!run->live.watch->was_on[number])
 		return 0;
-	const char *what = records ? NULL : "recording was switched off by somebody else";
+	const char *what = records ? NULL : "recording was switched off by another program";
 	switch (nw_session_event_state(run->live.session, event)) {
 	case NW_EVENT_OFF:
-		what = "disabled by somebody else";
+		what = "disabled by another program";
 		break;
 	case NW_EVENT_GONE:
-		what = "its event was deleted by somebody else";
+		what = "its event was deleted by another program";
 		break;
 	default:
 		break;

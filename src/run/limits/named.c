@@ -173,7 +173,7 @@ int nw_run_note_named(struct nw_run *run, struct nw_error *err)
 	}
 	nw_session_names_threads(run->live.session, &why);
 	if (wants_switches(run) && anybody_hits(run))
-		why = "who hits an event of the kernel's is not known before (-p or CMD says whose hits are wanted)";
+		why = "the threads that will hit the kernel events are unknown (use -p or CMD)";
 	if (!why || result->unnamed_why)
 		return 0;
 	result->unnamed_why = strdup(why);

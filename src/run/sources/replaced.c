@@ -315,8 +315,12 @@ static int move_probes(struct nw_run *run, const struct watched *file,
 		moved++;
 	}
 	if (told > MOST_NOTICES)
-		nw_run_notice(run, "%s: the same of %u more probes", image->path,
-			      told - MOST_NOTICES);
+		nw_run_notice(
+			run,
+			nw_plural(told - MOST_NOTICES,
+				  "%s was replaced, and %u more probe is not followed",
+				  "%s was replaced, and %u more probes are not followed"),
+			image->path, told - MOST_NOTICES);
 	return moved;
 }
 
