@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The ring buffers of a session's instance: their files, and what the kernel says of them. */
+/* The ring buffers of a session's instance: their files and statistics. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -56,14 +56,15 @@ int nw_session_buffers(const struct nw_session *session, struct nw_cpu_buffers *
 
 void nw_cpu_buffers_close(struct nw_cpu_buffers *buffers)
 {
-	/* a descriptor is added before its CPU's number: without memory for that it is closed already */
+	/* A descriptor is added before its CPU's number; if there is no memory for the number, the descriptor is
+	 * closed already. */
 	for (size_t i = 0; i < buffers->cpus.count; i++)
 		close(buffers->fds.item[i]);
 	nw_vec_free(&buffers->fds);
 	nw_vec_free(&buffers->cpus);
 }
 
-/* The text of a CPU's stats. */
+/* Reads the stats of a CPU. */
 static int read_stats(const struct nw_session *session, uint32_t cpu, struct nw_buf *out)
 {
 	char file[64];
@@ -95,7 +96,7 @@ uint64_t nw_session_reach(const struct nw_session *session, uint32_t cpu)
 	return reach;
 }
 
-/* The instance's, if it has one: its pages may be larger than the top level's. Old kernels have only that. */
+/* Reads a header of the instance, whose pages may be larger than the top level's; old kernels have only the latter. */
 static int read_header(const struct nw_session *session, const char *file,
 		       struct nw_buf *out, struct nw_error *err)
 {

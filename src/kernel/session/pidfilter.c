@@ -11,7 +11,7 @@
 #include "session.h"
 
 enum {
-	MANY_HITS = 64,	    /* of a stranger, before it is kept out */
+	MANY_HITS = 64,	    /* of an untraced thread, before it is excluded */
 	MOST_EXCLUDED = 128 /* a filter has to fit into a page */
 };
 
@@ -47,8 +47,8 @@ static int add_tid(struct nw_session *session, nw_pids *added, pid_t tid,
 }
 
 /*
- * All threads of a process. What a listed thread creates is followed by the kernel
- * (event-fork), what others create meanwhile is not: list again until nothing is new.
+ * Adds all threads of a process. Children of listed threads are followed by the kernel (event-fork), those of other
+ * threads are not, so the list is read until no thread is new.
  */
 static int add_process(struct nw_session *session, const struct nw_pid_space *space,
 		       nw_pids *added, pid_t pid, struct nw_error *err)
@@ -64,7 +64,7 @@ static int add_process(struct nw_session *session, const struct nw_pid_space *sp
 			fresh = true;
 		}
 		nw_vec_free(&threads);
-		if (ret == -ESRCH) /* gone meanwhile: nobody left to record */
+		if (ret == -ESRCH) /* the process has gone, and no thread is left */
 			return 0;
 		if (ret < 0)
 			return ret;
@@ -80,7 +80,7 @@ int nw_pid_filter_begin(struct nw_session *session,
 
 	if (!options->pid_count)
 		return 0;
-	if (session->top) /* where it may be somebody else's */
+	if (session->top) /* another program may use it there */
 		nw_tracefs_read(session->instance, "set_event_pid", &pids);
 	bool ours = pids.len == 0;
 	nw_buf_free(&pids);
@@ -93,7 +93,7 @@ int nw_pid_filter_begin(struct nw_session *session,
 			return nw_fail(err, -ret,
 				       "cannot follow new threads (event-fork): %s",
 				       nw_strerror(-ret));
-		if (session->top) /* noted, to be emptied afterwards */
+		if (session->top) /* noted, so that it is emptied afterwards */
 			ret = nw_session_set(session, "set_event_pid", "");
 		if (ret < 0)
 			return nw_fail(err, -ret, "cannot empty set_event_pid: %s",
@@ -136,8 +136,7 @@ void nw_session_exclude_tid(struct nw_session *session, pid_t tid)
 	}
 }
 
-/* A thread has ended, so it is not excluded any more: its number may be given to one that is to be
- * recorded. */
+/* A thread has ended, so it is not excluded any more: its number may be given to a thread that is to be recorded. */
 void nw_session_gone(struct nw_session *session, pid_t tid)
 {
 	struct nw_pid_filter *filter = &session->filter;
@@ -165,9 +164,9 @@ void nw_pid_filter_update(struct nw_session *session)
 		nw_buf_printf(&text, "%scommon_pid != %d", text.len ? " && " : "",
 			      (int)*tid);
 	if (!text.len)
-		nw_buf_adds(&text, "0"); /* that is: none */
+		nw_buf_adds(&text, "0"); /* no filter */
 	snprintf(file, sizeof(file), "events/%s/filter", session->plan->group);
-	/* without it, others' hits cost room in the buffer, and nothing else */
+	/* Without the filter, hits of untraced threads only take room in the buffer. */
 	filter->failed = text.failed ||
 			 nw_session_do(session, NW_DO_WRITE, file, nw_buf_str(&text)) < 0;
 	nw_buf_free(&text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which threads are recorded. With set_event_pid and event-fork the kernel knows exactly: the
- * processes of -p, and what they create. Without, everything is recorded and sorted by the
- * reader, which loses nothing; but strangers that hit much are kept out of the buffer by a filter
- * (common_pid != TID), as soon as they have been seen.
+ * Restricts the recording to threads. With set_event_pid and event-fork the kernel does it exactly: for the processes
+ * of -p and their descendants. Otherwise everything is recorded and the reader drops hits of untraced threads, which
+ * loses nothing; but untraced threads with many hits are excluded by a filter (common_pid != TID) as soon as they are
+ * noticed.
  */
 #ifndef NOPWATCH_KERNEL_SESSION_PIDFILTER_H
 #define NOPWATCH_KERNEL_SESSION_PIDFILTER_H
@@ -17,9 +17,9 @@ enum {
 
 struct nw_pid_filter {
 	bool active; /* the kernel does not restrict the recording */
-	bool dirty;  /* excluded has changed since the filter was written */
+	bool dirty;  /* `excluded` has changed since the filter was written */
 	bool failed;
-	uint64_t written; /* when it was, nanoseconds */
+	uint64_t written; /* time of the last writing, in nanoseconds */
 	nw_pids excluded;
 	struct {
 		pid_t tid;
@@ -29,11 +29,11 @@ struct nw_pid_filter {
 
 struct nw_session;
 
-/* Let the kernel restrict the recording, or make ready to do without. After the definitions:
- * event files that are made later would ignore it on kernels before 5.16. */
+/* Lets the kernel restrict the recording, or prepares to do without. Must be called after the definitions: event
+ * files that are made later ignore the restriction on kernels before 5.16. */
 int nw_pid_filter_begin(struct nw_session *session,
 			const struct nw_session_options *options, struct nw_error *err);
-/* Write the filter, if it has changed and was not written just before. */
+/* Writes the filter if it has changed and was not written a moment ago. */
 void nw_pid_filter_update(struct nw_session *session);
 
 #endif

@@ -11,19 +11,21 @@
 
 #include "session.h"
 
-/* Writing a filter waits for all CPUs, and meanwhile nobody reads. */
+/* Writing a filter waits for all CPUs, and meanwhile nothing is read. */
 #define EVERY_NS 50000000u
 
 enum {
 	MOST_LOGGED = 16384, /* a recording has a line for each */
-	MOST_COMMS =
-		32, /* of programs that come later: filters are short, and names are never taken out */
-	NOW_ROUNDS_NS = 1000, /* nw_session_now() may be so much too early */
-	/* Others' children are among them: their stacks are recorded, too, until the trigger is set anew. */
+	/* Limit for names of later programs: filters are short, and names are never removed. */
+	MOST_COMMS = 32,
+	/* Possible error of nw_session_now(), which may be too early */
+	NOW_ROUNDS_NS = 1000,
+	/* Children of untraced threads are among these numbers: their stacks are recorded, too, until the trigger is
+	 * set again. */
 	BORN_NEXT = 4096
 };
 
-/* In the order in which they are written: of whom a sched_wakeup is seen, all switches are recorded from there on. */
+/* In the order of writing: if a sched_wakeup of a thread is seen, all its later switches are recorded. */
 static const struct {
 	const char *file;
 	struct nw_sched_fields fields;
@@ -47,14 +49,15 @@ int nw_sched_filter_text(const struct nw_sched_filter *filter,
 		for (size_t i = 0; i < 2 && fields->pid[i]; i++)
 			nw_buf_printf(out, "%s%s==%d", out->len ? "||" : "", fields->pid[i],
 				      (int)thread->tid);
-	if (!out->len) /* nobody's number */
+	if (!out->len) /* matches no thread */
 		nw_buf_printf(out, "%s==-1", fields->pid[0]);
 	if (out->failed)
 		return -ENOMEM;
 	return out->len >= (size_t)sysconf(_SC_PAGESIZE) ? -E2BIG : 0;
 }
 
-/* The number that was given last; where that cannot be told, the highest one of those that have come since the trigger was set. */
+/* Returns the number of the thread that was born last; if it is unknown, the highest number since the trigger was
+ * set. */
 static pid_t last_born(const struct nw_sched_filter *filter)
 {
 	pid_t last = (pid_t)nw_pid_space_last_born(filter->space);
@@ -80,7 +83,7 @@ char *nw_sched_filter_trigger(struct nw_sched_filter *filter, const char *condit
 	filter->stack_comms = filter->comms.count;
 	nw_vec_each (&filter->threads, thread)
 		thread->stacks = true;
-	/* it is shorter than the one of sched_switch, which fits */
+	/* it is shorter than the filter of sched_switch, which fits */
 	if (nw_sched_filter_text(filter, &sleeper, &names) != -ENOMEM)
 		out = nw_text("stacktrace if (%s) && (%s||(prev_pid>=%d&&prev_pid<=%d))",
 			      condition, nw_buf_str(&names), (int)filter->born_from,
@@ -125,7 +128,8 @@ static void take_out(struct nw_sched_filter *filter, struct nw_filtered_thread *
 	*thread = filter->threads.item[--filter->threads.count];
 }
 
-/* A list that is read while threads come and go may miss one: again until nothing is new. */
+/* Adds the threads of a process. A list that is read while threads come and go may miss one, so it is read until no
+ * thread is new. */
 static int list_process(struct nw_sched_filter *filter, pid_t pid, bool hits)
 {
 	struct nw_error ignored;
@@ -143,10 +147,10 @@ static int list_process(struct nw_sched_filter *filter, pid_t pid, bool hits)
 		}
 		nw_vec_free(&threads);
 	}
-	return ret == -ESRCH ? 0 : ret; /* gone meanwhile: nobody left to name */
+	return ret == -ESRCH ? 0 : ret; /* the process has gone, and no thread is left */
 }
 
-/* Quotes and wildcards mean something to filters. */
+/* Can a filter contain the name? Quotes and wildcards have a meaning there. */
 static bool can_be_written(const char *comm)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -165,7 +169,7 @@ static int add_comm(struct nw_sched_filter *filter, const char *comm)
 	return nw_strings_add(&filter->comms, cut, strlen(cut));
 }
 
-/* How the thread is called now; it is empty when it has gone. */
+/* Finds the current name of a thread; empty if the thread has gone. */
 static void find_comm(const struct nw_sched_filter *filter, pid_t tid, char comm[16])
 {
 	pid_t process;
@@ -175,7 +179,7 @@ static void find_comm(const struct nw_sched_filter *filter, pid_t tid, char comm
 		*comm = '\0';
 }
 
-/* Where numbers are not needed: what is called so is there already. */
+/* Removes threads whose names are in the filter, so that their numbers are not needed. */
 static void leave_out_covered(struct nw_sched_filter *filter)
 {
 	char comm[16];
@@ -191,8 +195,8 @@ static void leave_out_covered(struct nw_sched_filter *filter)
 }
 
 /*
- * Who is born of a program that is probed is a thread of it, or a fork that goes on with the same program, or one that is about
- * to start another: a shell's children are all of them nobody to be named.
+ * Removes new threads that are about to run another program. A child of a traced process is a thread of it, or a fork
+ * that goes on with the same program, or a process that is about to call exec, like all children of a shell.
  */
 static void leave_out_others(struct nw_sched_filter *filter)
 {
@@ -216,7 +220,7 @@ static bool has_event(const struct nw_session *session, size_t i)
 	return nw_tracefs_has(session->instance, events[i].file);
 }
 
-/* first: what the top level has there is noted, to be put back. */
+/* first: notes the top level's filter, which is restored later. */
 static int write_filter(struct nw_session *session, size_t i, const char *text, bool first)
 {
 	return first ? nw_session_set(session, events[i].file, text)
@@ -229,11 +233,11 @@ static void log_thread(struct nw_sched_filter *filter, pid_t tid, uint64_t from)
 					       ? nw_vec_add(&filter->log)
 					       : NULL;
 
-	if (slot) /* if not, less will be known of it */
+	if (slot) /* otherwise less is known about the thread */
 		*slot = (struct nw_named_thread){.tid = tid, .from = from};
 }
 
-/* They are in force. At first nothing is enabled yet. */
+/* Notes that the filters are in force. When the first ones are written, nothing is enabled yet. */
 static void note_named(struct nw_session *session, bool first)
 {
 	struct nw_sched_filter *filter = &session->sched;
@@ -247,7 +251,7 @@ static void note_named(struct nw_session *session, bool first)
 	}
 	while (filter->comms_from.count < filter->comms.count) {
 		uint64_t *slot = nw_vec_add(&filter->comms_from);
-		if (!slot) /* then it is not known since when */
+		if (!slot) /* then it is unknown since when the name counts */
 			return;
 		*slot = from;
 	}
@@ -272,7 +276,7 @@ static int write_filters(struct nw_session *session, bool first)
 	return ret;
 }
 
-/* A trigger cannot be changed. Where somebody goes to sleep meanwhile is not known. */
+/* Sets the trigger again, because it cannot be changed. Stacks of threads that go to sleep meanwhile are missing. */
 static void write_trigger(struct nw_session *session)
 {
 	if (!session->sched.stacks)
@@ -284,7 +288,8 @@ static void write_trigger(struct nw_session *session)
 	(void)nw_session_do(session, NW_DO_WRITE, NW_TRIGGER_FILE, text);
 }
 
-/* Everybody's are recorded from here on. What was refused stands in the file until something else is written. */
+/* Gives up filtering: the events of all threads are recorded from here on. A filter that was refused stays in the
+ * file until another one is written. */
 static void give_up(struct nw_session *session, int reason, bool first)
 {
 	struct nw_sched_filter *filter = &session->sched;
@@ -313,7 +318,7 @@ void nw_session_born(struct nw_session *session, pid_t tid, pid_t parent, bool c
 	if (!filter->active || covered || (filter->anybody && !find(filter, parent)))
 		return;
 	const struct nw_filtered_thread *known = find(filter, tid);
-	/* it may have been there already when they were listed, or its number is that of one whose end was lost */
+	/* The thread may already have been in the list, or its number belonged to a thread whose end was lost. */
 	if (known && known->from)
 		log_thread(filter, tid, known->from);
 	else if (!known && add(filter, tid, false) < 0)
@@ -326,7 +331,7 @@ void nw_session_thread_left_filter(struct nw_session *session, pid_t tid)
 	const struct nw_filtered_thread *known = find(filter, tid);
 	pid_t *slot = &filter->hit[(size_t)tid % NW_COUNT(filter->hit)];
 
-	if (*slot == tid) /* it is looked at again when it hits */
+	if (*slot == tid) /* it is checked again at its next hit */
 		*slot = 0;
 	if (known && known->from)
 		log_thread(filter, tid, known->from);
@@ -402,7 +407,7 @@ int nw_session_set_target_processes(struct nw_session *session, const nw_pids *p
 	return 0;
 }
 
-/* All threads of the processes are named by what they are called, as far as that can be; so are those that they create. */
+/* Selects all threads of the processes by their names, as far as possible, and so also their descendants. */
 static int list_users(struct nw_session *session)
 {
 	struct nw_sched_filter *filter = &session->sched;
@@ -419,7 +424,7 @@ static int list_users(struct nw_session *session)
 		find_comm(filter, filter->threads.item[i].tid, comm);
 		log_thread(filter, filter->threads.item[i].tid, session->began_ns);
 		if (strcmp(comm, own) !=
-		    0) /* a command that waits for its start is called as we are */
+		    0) /* a command that waits for its start still has our name */
 			ret = add_comm(filter, comm);
 	}
 	if (ret == 0)
@@ -433,7 +438,7 @@ int nw_sched_filter_begin(struct nw_session *session)
 
 	if (!filter->wanted)
 		return 0;
-	if (!session->births) { /* who is born could not be named */
+	if (!session->births) { /* new threads could not be selected */
 		filter->refused = nw_text("births of threads are not recorded");
 		return filter->refused ? 0 : -ENOMEM;
 	}
@@ -473,13 +478,13 @@ void nw_sched_filter_update(struct nw_session *session)
 		write_trigger(session);
 }
 
-/* Whose number is nobody's any more, that is not known otherwise where ends are not read. */
+/* Removes threads that have ended, which is only noticed here if ends are not read. */
 static void leave_out_gone(struct nw_sched_filter *filter)
 {
 	pid_t process;
 	char comm[16];
 
-	if (filter->space->foreign && filter->space->host < 0) /* nobody's is known */
+	if (filter->space->foreign && filter->space->host < 0) /* no number is known */
 		return;
 	for (size_t i = filter->threads.count; i--;)
 		if (nw_pid_space_task(filter->space, filter->threads.item[i].tid, &process,
@@ -502,7 +507,7 @@ int nw_session_update_target_processes(struct nw_session *session, const nw_pids
 		if (!slot)
 			return -ENOMEM;
 		*slot = *pid;
-		/* what it creates is called so, too, and need not be found */
+		/* Children have this name, too, and need not be found. */
 		find_comm(filter, *pid, comm);
 		if (*pid != getpid() && filter->comms.count < MOST_COMMS)
 			ret = add_comm(filter, comm);
@@ -515,7 +520,7 @@ int nw_session_update_target_processes(struct nw_session *session, const nw_pids
 	return 0;
 }
 
-/* The threads of a process that are named by what they are called. */
+/* Lists the threads of a process that are selected by their names. */
 static int list_covered(const struct nw_sched_filter *filter, pid_t process,
 			nw_named_threads *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A session's life: journal, instance, definitions, armed, disarmed, gone. */
+/* The life of a session: journal, instance, definitions, arming, disarming, removal. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 /* ---- its name ----------------------------------------------------------------------- */
 
-/* getrandom(2) by its number, since glibc has a function for it only since 2.25. It does not wait until the
+/* Calls getrandom(2) by its number, because glibc has a function for it only since 2.25. It does not wait until the
  * kernel has collected enough randomness. */
 static bool random_bytes(void *out, size_t size)
 {
@@ -72,8 +72,7 @@ static int set_recording(struct nw_session *session, bool on, struct nw_error *e
 		       : 0;
 }
 
-/* Record in the top-level buffer. It is emptied, so that nothing but our own records is counted,
- * read or lost. */
+/* Prepares recording in the top-level buffer. It is emptied, so that only our own records are counted, read or lost. */
 static int take_top(struct nw_session *session, struct nw_error *err)
 {
 	int ret = nw_top_take(session->fs, session->options.force, &session->top_lock, err);
@@ -92,7 +91,7 @@ static int take_top(struct nw_session *session, struct nw_error *err)
 	return ret;
 }
 
-/* A new instance records from the start; as long as nothing is enabled in it, that costs nothing. */
+/* Makes an instance. It records from the start, which costs nothing while no event is enabled in it. */
 static int make_instance(struct nw_session *session, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *dir = nw_text("instances/%s", session->plan->group);
@@ -114,7 +113,7 @@ static int make_instance(struct nw_session *session, struct nw_error *err)
 				     : 0;
 }
 
-/* The first clock of the setting that the kernel has. */
+/* Sets the first clock of the setting that the kernel supports. */
 static int set_clock(struct nw_session *session, struct nw_error *err)
 {
 	static const enum nw_feature needed[] = {[NW_CLOCK_MONO] = NW_FEATURE_CLOCK_MONO,
@@ -135,8 +134,8 @@ static int set_clock(struct nw_session *session, struct nw_error *err)
 }
 
 /*
- * Room for 0.05 s of what one thread can fire, flat out; the reader is woken long before. More
- * makes starting slower (0.2 ms a MiB and CPU), and the machine pays for it on every CPU.
+ * Room for 0.05 s of one thread's hits at full speed; the reader is woken long before. A larger buffer makes starting
+ * slower (0.2 ms per MiB and CPU), and needs memory on every CPU.
  */
 uint64_t nw_buffer_default(void)
 {
@@ -146,8 +145,8 @@ uint64_t nw_buffer_default(void)
 	return nw_max64(512 << 10, nw_min64(share, 2 << 20));
 }
 
-/* Pages of 16 KiB (sub-buffers, 6.8) are cheaper to read than those of 4 KiB (`make bench ONLY=ways`),
- * where the buffer has room for some of them. If they cannot be had, small ones do. */
+/* Sets pages of 16 KiB (sub-buffers, 6.8), which are cheaper to read than those of 4 KiB (`make bench ONLY=ways`), if
+ * the buffer has room for some of them. If that fails, small ones do. */
 static void set_pages(struct nw_session *session, uint64_t bytes)
 {
 	enum {
@@ -164,9 +163,9 @@ static void set_pages(struct nw_session *session, uint64_t bytes)
 }
 
 /*
- * Who has the instance's `trace` open keeps its size as it is (ring_buffer_resize(): -EBUSY), for which kernels before 6.15
- * say ENOMEM, as for a lack of memory (tracing_resize_ring_buffer()). So it is tried a few times more: milliseconds,
- * where there may be no memory; up to a second, where it is not that.
+ * Resizes the buffer. While a process has the instance's `trace` open, that fails (ring_buffer_resize(): -EBUSY),
+ * which kernels before 6.15 report as ENOMEM, like a lack of memory (tracing_resize_ring_buffer()). So it is tried
+ * again: for milliseconds if memory may be lacking, else for up to a second.
  */
 static int resize(struct nw_session *session, uint64_t bytes, bool last)
 {
@@ -183,10 +182,10 @@ static int resize(struct nw_session *session, uint64_t bytes, bool last)
 }
 
 /*
- * Some kernels (4.9 to 6.1 seen) have one flag for all buffers that says "this buffer has the size of its own". Resizing an
- * instance sets it, so the top-level buffer would keep its boot size for good: "7 (expanded: 1408)" would become "7". A
- * write to any `enable` file, even of "0", expands the top level first (tracing_update_buffers()), as enabling our first
- * event would. The others expand nothing here: what the write does is nothing, the instance has no events enabled yet.
+ * Some kernels (4.9 to 6.1 seen) have one flag for all buffers that says "this buffer has its own size". Resizing an
+ * instance sets it, so the top-level buffer would keep its boot size for good: "7 (expanded: 1408)" would become "7".
+ * A write to any `enable` file, even of "0", expands the top level first (tracing_update_buffers()), as enabling our
+ * first event would. Otherwise the write has no effect, because the instance has no events enabled yet.
  */
 static int expand_top(struct nw_session *session)
 {
@@ -200,7 +199,7 @@ static int expand_top(struct nw_session *session)
 	return expands ? nw_session_set(session, "events/enable", "0") : 0;
 }
 
-/* A machine short of memory gets a smaller buffer rather than none. */
+/* Sets the size of the buffer. If memory is short, a smaller buffer is better than none. */
 static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_error *err)
 {
 	uint64_t wanted = bytes ? bytes : nw_buffer_default();
@@ -230,7 +229,7 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 	return 0;
 }
 
-/* 0 wakes the reader for every few events, 50 (the kernel's default) too late. */
+/* 0 wakes the reader for every few events, and 50 (the kernel's default) too late. */
 static int set_percent(struct nw_session *session, struct nw_error *err)
 {
 	unsigned int asked = session->options.buffer_percent;
@@ -245,8 +244,7 @@ static int set_percent(struct nw_session *session, struct nw_error *err)
 		       : 0;
 }
 
-/* A new instance copies the option of the top level (Linux 4.4 and later); older kernels have only the
- * top level's. */
+/* A new instance copies the option of the top level (Linux 4.4 and later); older kernels have only the top level's. */
 static int set_overwrite(struct nw_session *session, struct nw_error *err)
 {
 	static const char file[] = "options/overwrite";
@@ -261,7 +259,7 @@ static int set_overwrite(struct nw_session *session, struct nw_error *err)
 
 /* ---- births, names and deaths ------------------------------------------------------- */
 
-/* Where the kernel has no such event, a run does without. */
+/* Enables the events about threads. If the kernel lacks one, the run does without. */
 static int enable_tasks(struct nw_session *session, struct nw_error *err)
 {
 	for (size_t i = 0; i < nw_task_event_count; i++) {
@@ -293,10 +291,7 @@ static void clean_before(struct nw_session *session)
 	nw_clean_report_free(&report);
 }
 
-/*
- * Everything but enabling. The buffer gets its size here: while it does, the kernel drops events
- * without a word.
- */
+/* Does everything except enabling. The buffer gets its size here, because resizing silently drops events. */
 int nw_session_prepare(struct nw_session *session, const struct nw_session_options *options,
 		       struct nw_error *err)
 {
@@ -369,7 +364,7 @@ void nw_session_find_ids(struct nw_session *session, size_t first)
 	}
 }
 
-/* The kernel raises them itself where it can. */
+/* Raises semaphores, unless the kernel does it. */
 int nw_session_raise_semaphores(struct nw_session *session, struct nw_error *err)
 {
 	const struct nw_features *features = session->features;
@@ -409,8 +404,8 @@ int nw_session_record(struct nw_session *session, struct nw_error *err)
 }
 
 /*
- * Everything that records and filters is in force before the first probe is enabled: enabling
- * raises semaphores, and a program that waits for one hits at once.
+ * Everything that records and filters is in force before the first probe is enabled: enabling raises semaphores, and
+ * a program that waits for one hits at once.
  */
 int nw_session_arm(struct nw_session *session, struct nw_error *err)
 {
@@ -496,7 +491,7 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	return ret;
 }
 
-/* No session is left that would remove them at its own end: so it is some other program that reads. */
+/* Reports instances that stay. All sessions that might read have ended, so another program does. */
 static int tell_waiting(unsigned int count, struct nw_error *err)
 {
 	nw_fail(err, EBUSY,
@@ -514,7 +509,7 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 	if (!session)
 		return 0;
 	if (session->instance >= 0) {
-		/* before the first is disabled, or what belongs together is recorded in part */
+		/* Must precede disabling the first event; otherwise hits of several events are recorded in part. */
 		(void)nw_session_do(session, NW_DO_WRITE, "tracing_on", "0");
 		close(session->instance);
 	}
@@ -569,7 +564,7 @@ uint64_t nw_session_buffer(const struct nw_session *session)
 	return session->buffer_bytes;
 }
 
-/* "now ts: 12345.678901" of a CPU's stats, in seconds of the trace clock. */
+/* Reads "now ts: 12345.678901" of a CPU's stats, in seconds of the trace clock. */
 static uint64_t now_from_stats(const struct nw_session *session)
 {
 	struct nw_buf stats = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Events that the kernel has anyway, its tracepoints: enabled in our own instance, which takes
- * them along when it goes. Nothing is defined for them, and nothing deleted.
+ * Kernel events (tracepoints). They are enabled in our own instance and go with it; nothing is defined or deleted for
+ * them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_er
 		nw_fail(err, -ret, "cannot read %s/available_events: %s", fs->path,
 			nw_strerror(-ret));
 	while (ret == 0 && (line = strsep(&rest, "\n")))
-		/* events of nopwatch's sessions may go away at any moment */
+		/* Events of nopwatch sessions may go away at any moment. */
 		if (*line && !nw_group_session(line) &&
 		    nw_strings_add(out, line, strlen(line)) < 0)
 			ret = nw_no_memory(err);
@@ -68,7 +68,8 @@ enum {
 	OFTEN = 10
 };
 
-/* Once for a moment, or so long and often that somebody who is slow to fall asleep does, and that it is seen to be us. */
+/* Sleeps once for a moment, or several times for longer, so that a thread that is slow to fall asleep does, and is
+ * recorded. */
 static void go_to_sleep(int times)
 {
 	const struct timespec moment = {.tv_nsec = times > 1 ? 1000000 : 1};
@@ -77,7 +78,8 @@ static void go_to_sleep(int times)
 		nanosleep(&moment, NULL);
 }
 
-/* So often the kernel's text says that the thread went with this state: "prev_pid=17 prev_prio=120 prev_state=S ==> ...". */
+/* Counts the lines in which the thread leaves a CPU with this state: "prev_pid=17 prev_prio=120 prev_state=S ==>
+ * ...". */
 static unsigned int count_states(const char *trace, pid_t tid, char state)
 {
 	static const char name[] = " prev_state=";
@@ -94,9 +96,10 @@ static unsigned int count_states(const char *trace, pid_t tid, char state)
 }
 
 /*
- * Linux 4.15 to 4.19 record 1 << index where others have the state's mask, 1 << (index - 1), so that its text says D of who
- * sleeps as we do (__trace_sched_switch_state() of include/trace/events/sched.h). D alone may come of a lock that
- * we have waited for, more than once if others use tracefs, and S there of who gives its CPU away: so what there is more of decides.
+ * Linux 4.15 to 4.19 record 1 << index, while other kernels record the state's mask, 1 << (index - 1), so their text
+ * says D for a thread that sleeps as we do (__trace_sched_switch_state() of include/trace/events/sched.h). D may also
+ * come from a lock that we have waited for, more than once if other programs use tracefs, and S from a thread that
+ * yields its CPU: so the more frequent state decides.
  */
 static bool is_shifted(const char *trace, pid_t tid)
 {
@@ -105,14 +108,14 @@ static bool is_shifted(const char *trace, pid_t tid)
 	return disk > 1 && disk > count_states(trace, tid, 'S');
 }
 
-/* Where README tells of immediate values (Linux 5.4 has them), that is mended. */
+/* If README documents immediate values (Linux 5.4 and later), the kernel is correct. */
 static bool may_be_shifted(const struct nw_features *features)
 {
 	return !features->masked[NW_FEATURE_SWITCH_STATE] &&
 	       !features->has[NW_FEATURE_IMMEDIATE];
 }
 
-/* Sleep, with sched_switch recorded, and a trigger set if it is not NULL; out is what our buffer has then. */
+/* Sleeps while sched_switch is recorded, with a trigger unless it is NULL. *out: the contents of our buffer. */
 static int record_sleep(struct nw_session *session, const char *trigger, int times,
 			struct nw_buf *out)
 {
@@ -130,7 +133,7 @@ static int record_sleep(struct nw_session *session, const char *trigger, int tim
 	go_to_sleep(times);
 	if (session->top)
 		nw_session_set(session, "tracing_on", "0");
-	/* first: where more is recorded than is read meanwhile, reading would not end */
+	/* Must precede reading: if events come faster than they are read, reading would not end. */
 	nw_session_set(session, ENABLE, "0");
 	nw_buf_clear(out);
 	nw_tracefs_read(session->instance, "trace", out);
@@ -143,7 +146,7 @@ static int record_sleep(struct nw_session *session, const char *trigger, int tim
 	return ret;
 }
 
-/* This thread's number in records. False: it is not known, and out is another namespace's. */
+/* Finds this thread's number in records. Returns false if it is unknown; *out is that of another namespace then. */
 static bool own_number(const struct nw_session *session, pid_t *out)
 {
 	const struct nw_pid_space *space = session->options.space;
@@ -154,10 +157,10 @@ static bool own_number(const struct nw_session *session, pid_t *out)
 }
 
 /*
- * Older kernels write stacks into the top-level buffer, whoever's instance the trigger is set in. That is
- * found out with a trigger that fires once, for this thread only; on such a kernel, what it writes gets there, and is
- * taken away if nobody uses that buffer. A moment may have passed before we are asleep, most of all on a busy machine, and
- * then nobody was switched: so once more, with longer ones.
+ * Older kernels write stacks into the top-level buffer, whatever instance the trigger is set in. A trigger that fires
+ * once, for this thread only, detects this; on such a kernel its stack goes to the top-level buffer, and is removed
+ * if no program uses that buffer. On a busy machine the moment may have passed before we are asleep, and then no
+ * switch is recorded: so a second attempt sleeps longer.
  */
 static int try_stack(struct nw_session *session, pid_t tid, struct nw_buf *trace)
 {
@@ -183,14 +186,14 @@ static int try_sleep(struct nw_session *session, bool stacks)
 	bool known = own_number(session, &tid);
 	struct nw_buf trace = {0};
 
-	/* without the trigger: to set one is to wait, as D, too */
+	/* without the trigger, because setting one waits in state D, too */
 	if (may_be_shifted(session->features)) {
 		ret = record_sleep(session, NULL, OFTEN, &trace);
 		session->armed->shifted_states |= known &&
 						  is_shifted(nw_buf_str(&trace), tid);
 	}
 	if (stacks) {
-		/* what nobody uses is left as empty as it was */
+		/* A buffer that no program uses is left empty, as it was. */
 		bool ours = !session->top &&
 			    nw_top_take(session->fs, false, &lock, &ignored) == 0;
 		ret = try_stack(session, tid, &trace);
@@ -203,16 +206,17 @@ static int try_sleep(struct nw_session *session, bool stacks)
 	return ret;
 }
 
-/* Can stacks be had, as far as that is known without a trial? */
+/* Can stacks be recorded, as far as that is known without a trial? */
 static int find_stacks(const struct nw_session *session)
 {
 	if (!session->features->has[NW_FEATURE_STACK_TRIGGER])
 		return -ENOENT;
-	/* triggers are taken away by other words than those that the file has, so what was there cannot be set back */
+	/* A trigger is removed by another text than the file shows, so a former trigger could not be restored. */
 	return session->top ? -EOPNOTSUPP : 0;
 }
 
-/* Find out what sched_switch means, if it is wanted, and whether stacks can be had: 0 or -errno. */
+/* Finds out how sched_switch records states, if it is needed, and whether stacks can be recorded. Returns 0 or
+ * -errno. */
 static int try_scheduler(struct nw_session *session)
 {
 	const struct nw_features *features = session->features;
@@ -277,7 +281,7 @@ static void give_up(struct nw_session *session, struct nw_armed_event *armed, in
 			event->system, event->name, nw_strerror(-ret));
 }
 
-/* Does the kernel let it be enabled? Some that it lists cannot be. */
+/* Can the event be enabled? The kernel lists some that cannot. */
 static int try_event(struct nw_session *session, const struct nw_event *event)
 {
 	char file[2 * NW_MAX_NAME + 32];

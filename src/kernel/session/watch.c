@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What becomes of a session's events by other hands: disabled, deleted, recording switched off. */
+/* Detects external changes of a session's events: disabled, deleted, recording switched off. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ bool nw_session_records(const struct nw_session *session)
 	return !off;
 }
 
-/* What a trigger keeps from being recorded is as good as disabled. */
+/* Returns the state of an event. An event that a trigger keeps from being recorded counts as disabled. */
 enum nw_event_state nw_session_event_state(const struct nw_session *session,
 					   const struct nw_armed_event *event)
 {
