@@ -634,8 +634,8 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 }
 
 /* Computes the probe overhead of the thread and the goroutine. Must be called before the hit begins or ends spans. */
-static nw_inlined void spend(struct nw_summary *s, const struct nw_hit *hit, int32_t pid,
-			     const enum asked asked)
+static nw_inlined void add_probe_cost(struct nw_summary *s, const struct nw_hit *hit,
+				      int32_t pid, const enum asked asked)
 {
 	if (asked == ASKED_NOTHING || (asked != ASKED_COST && !s->self_cost))
 		return;
@@ -652,7 +652,7 @@ static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 	int ret = 0;
 
 	for (const struct nw_hit *hit = hits; hit < hits + count; hit++) {
-		spend(s, hit, pid, asked);
+		add_probe_cost(s, hit, pid, asked);
 		ret = take_hit(s, g, hit, pid, group, asked, grouped);
 		if (nw_unlikely(ret))
 			break;
@@ -693,7 +693,7 @@ static void follow_states(struct nw_summary *s, const struct nw_hit *hit)
 void nw_summary_scheduled(struct nw_summary *s, const struct nw_hit *hit)
 {
 	/* Whichever thread the event is about, recording it took time from the thread that ran. */
-	spend(s, hit, 0, ASKED_ALL);
+	add_probe_cost(s, hit, 0, ASKED_ALL);
 	follow_states(s, hit);
 }
 
@@ -775,7 +775,7 @@ int nw_summary_filtered(struct nw_summary *s, const struct nw_hit *hit, int32_t 
 	int ret = 0;
 
 	follow_states(s, hit);
-	spend(s, hit, pid, ASKED_ALL);
+	add_probe_cost(s, hit, pid, ASKED_ALL);
 	nw_vec_each (&s->probe[hit->probe].roles, role)
 		if (ret == 0)
 			ret = hide_role(s, role, hit, pid);
