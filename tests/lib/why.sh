@@ -86,11 +86,12 @@ has_bpf() {
 }
 
 # One of bpftrace's must find hits, too. It does not say when it has attached, so it may need another try.
+# bpftrace goes on for ever if SIGINT comes before it waits for events, so it is killed then.
 paste_bpftrace() {
   local seconds
   has_bpf && [ -z "${meanwhile:-}" ] || return 0
   for seconds in 2 5 20; do
-    eval "timeout -s INT $seconds $1" >pasted.json 2>pasted.err </dev/null
+    eval "timeout -s INT -k 10 $seconds $1" >pasted.json 2>pasted.err </dev/null
     grep -qE '^@hits: [1-9]' pasted.json && return 0
   done
   return 1

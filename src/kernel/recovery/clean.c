@@ -59,6 +59,28 @@ static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal
 	return ret;
 }
 
+/* Undoes the changes of a dead script. If it was killed just after it had started its reader, the reader may open the instance
+ * after it was told to end, so it is told again before each try. */
+static int recover_script(const struct nw_tracefs *fs, const struct nw_journal *journal,
+			  nw_strings *stuck)
+{
+	enum {
+		TRIES = 3
+	};
+	int ret = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		nw_strings said = {0};
+
+		nw_script_end_reader(fs, journal->session);
+		ret = recover(fs, journal, i + 1 < TRIES ? &said : stuck);
+		nw_strings_free(&said);
+		if (ret == 0)
+			break;
+	}
+	return ret;
+}
+
 static void clean_session(const struct nw_tracefs *fs, const char *session,
 			  struct nw_clean_report *report)
 {
@@ -73,9 +95,8 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 	case NW_JOURNAL_DEAD:
 		break;
 	}
-	if (nw_script_is_dead(session))
-		nw_script_end_reader(fs, session);
-	int ret = recover(fs, &journal, &report->stuck);
+	int ret = nw_script_is_dead(session) ? recover_script(fs, &journal, &report->stuck)
+					     : recover(fs, &journal, &report->stuck);
 	if (ret != 0) {
 		nw_journal_leave(&journal); /* another attempt can use it */
 		report->waiting += ret > 0;
