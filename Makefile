@@ -136,8 +136,10 @@ BIN := $(BUILD)/nopwatch
 
 all: $(BIN) build/nopwatch
 
-# The plain build is the one that scripts and people use.
+# The plain build is the one that scripts and people use. It finds its recipes as an installed one does, in ../share.
 build/nopwatch: $(BIN)
+	$(quiet)mkdir -p build/share/nopwatch
+	$(quiet)ln -sfn ../../../scripts/recipes build/share/nopwatch/recipes
 	$(quiet)ln -sf $(FLAVOUR)/nopwatch $@
 
 $(BUILD)/%.o: %.c Makefile

@@ -173,7 +173,7 @@ int nw_recipe_run(int argc, char **argv, int (*run)(int argc, char **argv))
 	return status;
 }
 
-static int list_dir(const char *dir)
+static int list_dir(const char *dir, size_t *count)
 {
 	nw_cleanup(nw_free_ptr) char *pattern = nw_text("%s/*", dir);
 	nw_strings paths = {0};
@@ -195,6 +195,7 @@ static int list_dir(const char *dir)
 		nw_buf_free(&line);
 		free_recipe(&recipe);
 	}
+	*count += paths.count;
 	nw_strings_free(&paths);
 	return ret;
 }
@@ -204,17 +205,22 @@ static int list_recipes(const struct nw_args *args)
 {
 	nw_strings dirs = {0};
 	struct nw_error err;
+	size_t count = 0;
 	int ret = recipe_dirs(&dirs);
 
 	(void)args;
 	nw_vec_each (&dirs, dir)
 		if (ret == 0)
-			ret = list_dir(*dir);
+			ret = list_dir(*dir, &count);
+	if (ret < 0) {
+		nw_fail(&err, -ret, "cannot list the recipes: %s", nw_strerror(-ret));
+	} else if (!count && dirs.count) {
+		ret = nw_fail(&err, ENOENT, "there are no recipes in '%s'",
+			      dirs.item[dirs.count - 1]);
+		nw_error_hint(&err, "NOPWATCH_RECIPES=DIRECTORY names another place");
+	}
 	nw_strings_free(&dirs);
-	if (ret == 0)
-		return NW_EXIT_OK;
-	nw_fail(&err, -ret, "cannot list the recipes: %s", nw_strerror(-ret));
-	return nw_failure(NULL, &err);
+	return ret < 0 ? nw_failure(NULL, &err) : NW_EXIT_OK;
 }
 
 const struct nw_command nw_cmd_recipe = {

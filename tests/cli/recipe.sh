@@ -56,4 +56,7 @@ refused long "^2 "
 refused pipe "^1 nopwatch: cannot read the recipe 'pipe'"
 refused open "^[12] nopwatch: nopwatch list"
 is "NOPWATCH_RECIPES is the only place" "$(NOPWATCH_RECIPES=$own "$nopwatch" recipe | grep -c '^jvm')" 0
+has "a place without recipes is told" "$(NOPWATCH_RECIPES=$PWD/share/none "$nopwatch" recipe 2>&1 || echo "status $?")" \
+  "^status 1$"
+has "with its name" "$(NOPWATCH_RECIPES=$PWD/share/none "$nopwatch" recipe 2>&1)" "^nopwatch: there are no recipes in '$PWD/share/none'$"
 finish
