@@ -1,5 +1,4 @@
 # A span that is open when its thread begins another program has no end; what idle threads do goes by their CPUs.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 renew=$PROGRAMS/renew

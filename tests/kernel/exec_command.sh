@@ -1,5 +1,4 @@
 # Who is counted with CMD: what a wrapper or a shell becomes and starts, or every process beside a client of a server.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 # A directory of its own: the same program runs beside, and is found in $PATH.

@@ -1,5 +1,4 @@
 # --filter while it happens: arguments that nobody named are fetched, pairs stay pairs.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 spec="usdt:$SERVER:myserver:request*"

@@ -1,6 +1,5 @@
 # The page of -f html over PostgreSQL, in a real browser: a recording, live, groups, and SQL that is hostile.
 # shellcheck disable=SC2154 # set by the library
-# beside others
 . "$(dirname "$0")/../lib/truth.sh"
 # shellcheck source=../lib/page.sh
 . "$TESTS_LIB/page.sh"

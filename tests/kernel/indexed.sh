@@ -1,6 +1,5 @@
 # base + index * scale, which no fetch argument can say: the elements at the base and the index are
 # fetched, and the reader takes the one that is meant.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "written for x86_64"

@@ -1,6 +1,5 @@
 # A program of 60 lines that measures with the library, as the documentation shows it: what it counts is
 # what the traced program itself knows, and it leaves nothing behind.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 cp "$PROGRAMS/leaves" leaves

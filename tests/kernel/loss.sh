@@ -1,6 +1,5 @@
 # A tiny buffer and a reader that is stopped: losses are counted, what straddles them is discarded,
 # and no false latency appears.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 # Each op lasts a few microseconds, the pause between two ops 100: a start that were paired with a

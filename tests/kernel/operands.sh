@@ -1,6 +1,5 @@
 # Thousands of random argument lists, in 64-bit and 32-bit programs: what the kernel records is
 # what the program printed.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 # build SEED COMPILER...: one program of 160 probes

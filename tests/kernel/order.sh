@@ -1,6 +1,5 @@
 # Threads that migrate between start and end: no latency is negative or wild; each lies between
 # what the program itself measured inside and outside of the two probes.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"

@@ -1,5 +1,4 @@
 # Files that the kernel's grammar or the mount table make hard to name.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 cp "$PROGRAMS/counter" "a b#c:d"

@@ -1,6 +1,5 @@
 # trace -f perfetto: the same hits and spans as trace -j and report -j, drawn.
 # shellcheck disable=SC2154 # set by the library
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 data=$(cd "$TESTS_LIB/../data" && pwd)
 seconds=$TESTS_LIB/perfetto

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # trace -f perfetto of programs that none of us wrote: PostgreSQL with four clients, and a JVM's gc.
 # shellcheck disable=SC2154 # set by the library
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 data=$(cd "$TESTS_LIB/../data" && pwd)
 need protoc || skip_all "no protoc (protobuf-compiler)"

@@ -1,6 +1,5 @@
 # Inside a PID namespace the kernel has other numbers than /proc: they are translated where the
 # host's /proc can be seen, and refused where not.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 probe=usdt:$SERVER:myserver:request__start

@@ -1,6 +1,5 @@
 # Semaphores that are raised by hand, in processes that become other programs at every moment: each
 # write goes to the program that was looked at, or nowhere.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 export NOPWATCH_FEATURES=-ref_ctr
 

@@ -1,5 +1,4 @@
 # --stack: who called. Programs whose calls are known have exactly these.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 case $(uname -m) in

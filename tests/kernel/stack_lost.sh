@@ -1,5 +1,4 @@
 # --stack: what processes map changes faster than nopwatch can read it. Processes are looked at again, and it is said.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 case $(uname -m) in

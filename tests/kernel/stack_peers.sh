@@ -1,5 +1,4 @@
 # --stack beside those who do the same: perf's call graphs of the same hits, a flame graph script that reads folded lines.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 case $(uname -m) in

@@ -1,5 +1,4 @@
 # stat counts what a program does, exactly, by every way of naming and choosing it.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 
 spec="usdt:$SERVER:myserver:*"

@@ -1,5 +1,4 @@
 # libstdc++'s own probes: exceptions thrown and caught in a C++ program.
-# beside others
 . "$(dirname "$0")/../lib/truth.sh"
 
 [ -x "$PROGRAMS/thrower" ] || skip_all "no C++ compiler"

@@ -1,5 +1,4 @@
 # A running JVM: hotspot's own probes around Thread.sleep, attached to by -p.
-# beside others
 . "$(dirname "$0")/../lib/truth.sh"
 
 need javac || skip_all "no JDK is installed"

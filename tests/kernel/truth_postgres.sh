@@ -1,7 +1,6 @@
 # PostgreSQL under pgbench: hits and spans equal the queries that the server says it executed, and
 # p50 and p99 are bpftrace's, attached to the same probes in the same run.
 # shellcheck source=../lib/postgres.sh
-# beside others
 . "$(dirname "$0")/../lib/postgres.sh"
 
 postgres_start -c log_statement=all

@@ -1,7 +1,6 @@
 # PostgreSQL with statements that fail, and with PL/pgSQL that catches errors: what is left by
 # longjmp() is counted as such, and does not take the return of another call.
 # shellcheck source=../lib/postgres.sh
-# beside others
 . "$(dirname "$0")/../lib/postgres.sh"
 
 need psql || skip_all "psql is not installed"

@@ -1,5 +1,4 @@
 # Names and types from files, in what is recorded.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 export SYSTEMTAP_TAPSET=
 

@@ -1,5 +1,4 @@
 # why: what was wrong on busy hosts and in real programs; and every remedy is pasted and must work.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/why.sh
 . "$TESTS_LIB/why.sh"

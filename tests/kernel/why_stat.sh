@@ -1,5 +1,4 @@
 # stat and trace end with a line for each silent probe, from the same checks as why.
-# beside others
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/why.sh
 . "$TESTS_LIB/why.sh"
