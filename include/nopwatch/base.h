@@ -339,6 +339,9 @@ int nw_open_regular(int dir, const char *path) nw_must_check;
 /* Opens a regular file as nw_open_regular() does, by its path below another root directory ("" is ours). If the kernel
  * has openat2 (Linux 5.6), links are resolved inside that root. */
 int nw_open_regular_in(const char *root, const char *path) nw_must_check;
+/* May a file that this user owns be taken for what it is called? Files of root and of our own user may: nobody else can have put
+ * their content there. */
+bool nw_is_trusted(uid_t owner);
 /* Opens the input that the user named. For a FIFO it waits, because `<(COMMAND)` is one. */
 int nw_open_input(const char *path) nw_must_check;
 /* Is nearly all of the open file a hole: above 64 MiB, less than a 64th of it on disk? Reading it would take time and

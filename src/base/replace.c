@@ -94,11 +94,6 @@ static void free_target(struct target *target)
 	*target = (struct target){.dir = -1};
 }
 
-static bool is_trusted(uid_t uid)
-{
-	return uid == 0 || uid == geteuid();
-}
-
 /*
  * Decides whether the old file may be replaced. In a directory that other users can write to, another user's file is
  * refused, because that user would get the new text. Our own file there may be a hard link, may have been moved
@@ -110,8 +105,8 @@ static int judge_target(struct target *target, const struct stat *dir, struct nw
 	bool open_to_all = dir->st_mode & (S_IWGRP | S_IWOTH);
 	bool of_owner = !open_to_all && target->there && target->old.st_uid == dir->st_uid;
 
-	target->keep = of_owner || (!open_to_all && is_trusted(dir->st_uid));
-	if (!target->there || target->keep || is_trusted(target->old.st_uid))
+	target->keep = of_owner || (!open_to_all && nw_is_trusted(dir->st_uid));
+	if (!target->there || target->keep || nw_is_trusted(target->old.st_uid))
 		return 0;
 	int ret = nw_fail(
 		err, EPERM,

@@ -57,6 +57,27 @@ has "and this one is" "$("$NOPWATCH" list -q 'usdt:*:myserver:parse__start')" "^
 has "for other commands, too" "$("$NOPWATCH" stat --dry-run 'usdt:*:myserver:parse__start' 2>&1)" 'globbed/two:0x'
 kill $running
 wait $running 2>/dev/null
+# Any user may run a program by the name of a server, so what other users own is not found by its name alone.
+if [ "$(id -u)" = 0 ]; then
+  chmod 755 . .. # the other user has to get there
+  cp "$SERVER" nowhere-else
+  for owner in 4711 0; do
+    chown $owner nowhere-else
+    setpriv --reuid 4711 --regid 4711 --clear-groups ./nowhere-else >/dev/null &
+    running=$!
+    until [ "/proc/$running/exe" -ef nowhere-else ]; do sleep 0.05; done
+    said=$(cd globbed && "$NOPWATCH" list -q usdt:nowhere-else:myserver:parse__start 2>&1)
+    if [ $owner = 0 ]; then
+      is "a bare name is found among what is run" "$said" "usdt:$PWD/nowhere-else:myserver:parse__start"
+    else
+      has "but not if the file is another user's" "$said" "no file with USDT notes was found in which .usdt:nowhere-else:"
+    fi
+    kill $running
+    wait $running 2>/dev/null
+  done
+else
+  skip "a bare name is not found in another user's file" "needs root"
+fi
 is "dashes are double underscores" "$("$NOPWATCH" list -q "$SERVER" parse-done)" "usdt:$SERVER:myserver:parse__done"
 is "what it prints is a spec" "$("$NOPWATCH" list -q "usdt:$SERVER:myserver:parse__done")" "usdt:$SERVER:myserver:parse__done"
 verbose=$("$NOPWATCH" list -v "$SERVER" myserver:cache__evict)

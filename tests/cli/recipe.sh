@@ -56,6 +56,13 @@ refused long "^2 "
 refused pipe "^1 nopwatch: cannot read the recipe 'pipe'"
 refused open "^[12] nopwatch: nopwatch list"
 is "NOPWATCH_RECIPES is the only place" "$(NOPWATCH_RECIPES=$own "$nopwatch" recipe | grep -c '^jvm')" 0
+if [ "$(id -u)" = 0 ]; then
+  printf '# not ours\nlist -q usdt:./none:*:*\n' >$own/theirs
+  chown 4711 $own/theirs
+  refused theirs "^1 nopwatch: cannot read the recipe 'theirs': Operation not permitted"
+else
+  skip "a recipe of another user is refused" "needs root"
+fi
 has "a place without recipes is told" "$(NOPWATCH_RECIPES=$PWD/share/none "$nopwatch" recipe 2>&1 || echo "status $?")" \
   "^status 1$"
 has "with its name" "$(NOPWATCH_RECIPES=$PWD/share/none "$nopwatch" recipe 2>&1)" "^nopwatch: there are no recipes in '$PWD/share/none'$"

@@ -194,7 +194,8 @@ static int add_elf(nw_strings *files, const char *path)
 	return nw_strings_add(files, path, strlen(path));
 }
 
-/* A file in another mount namespace may have the path of a file that is here, too. */
+/* Adds a file that a process maps. A file in another mount namespace may have the path of a file that is here, too. Any user may run
+ * a program by the name of a server, so files of other users do not count. */
 static int add_mapped(pid_t pid, const char *path, nw_strings *files)
 {
 	nw_cleanup(nw_free_ptr) char *root = nw_text("/proc/%d/root%s", (int)pid, path);
@@ -202,8 +203,10 @@ static int add_mapped(pid_t pid, const char *path, nw_strings *files)
 
 	if (!root)
 		return -ENOMEM;
-	bool same = stat(path, &here) == 0 && stat(root, &there) == 0 &&
-		    here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+	if (stat(root, &there) < 0 || !nw_is_trusted(there.st_uid))
+		return 0;
+	bool same = stat(path, &here) == 0 && here.st_dev == there.st_dev &&
+		    here.st_ino == there.st_ino;
 	return add_elf(files, same ? path : root);
 }
 
