@@ -524,6 +524,34 @@ static void go(uint64_t g, int32_t process, bool is_return, uint64_t base, bool 
 	ck_assert_int_eq(nw_summary_hit(summary, &it, process, 0), 0);
 }
 
+/* A return that nothing began leaves the place of its thread free. In a small table some goroutine takes that very place before
+ * the thread's next hit. */
+START_TEST(a_free_place_is_not_remembered_as_a_threads_own)
+{
+	enum {
+		ROUNDS = 20000
+	};
+
+	setup(true, false);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		const int32_t thread = (int32_t)(10 + 3 * i);
+		tid = thread;
+		happen("f-90");
+		go(1 + i, 7, false, 10, false);
+		tid = thread;
+		happen("f+90");
+		go(1 + i, 7, true, 10, false);
+		tid = thread;
+		happen("f-90");
+	}
+	const struct nw_span_row *f = nw_group_span(nw_summary_rows(summary, 0, true), 0);
+	ck_assert_uint_eq(f->latency.count, 2 * ROUNDS);
+	ck_assert_uint_eq(f->unmatched_ends, ROUNDS);
+	ck_assert_uint_eq(f->unmatched_starts + f->abandoned, 0);
+	teardown();
+}
+END_TEST
+
 /* What has become of f: as expect_span(), and how often a call began once more. */
 static void expect_go(const char *wanted, uint64_t repeated)
 {
@@ -641,7 +669,8 @@ START_TEST(goroutines_have_no_states)
 }
 END_TEST
 
-UNIT_MAIN("calls", a_thread_is_found_again_among_others, goroutines_keep_their_calls,
+UNIT_MAIN("calls", a_thread_is_found_again_among_others,
+	  a_free_place_is_not_remembered_as_a_threads_own, goroutines_keep_their_calls,
 	  goroutines_pay_for_their_own_hits, goroutines_have_no_states,
 	  a_call_whose_stack_is_too_small_begins_once_more,
 	  pairs_in_one_function_end_in_their_own_frame, few_misfits_change_nothing,
