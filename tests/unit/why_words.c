@@ -14,60 +14,59 @@ static struct nw_error err;
 
 #define PARSE(...) nw_tool_parse((char *const[]){__VA_ARGS__, NULL}, &tool, &err)
 
+static void expect_list(const nw_strings *list, const char *wanted)
+{
+	nw_cleanup(nw_buf_free) struct nw_buf text = {0};
+
+	for (size_t i = 0; i < list->count; i++)
+		nw_buf_printf(&text, "%s%s", i ? " | " : "", list->item[i]);
+	ck_assert_str_eq(nw_buf_str(&text), wanted);
+}
+
+/* Expects that a command line names these specs and events, with " | " between them, and this process. */
+#define EXPECT_READ(wanted_specs, wanted_events, wanted_pid, ...) \
+	do {                                                      \
+		ck_assert_int_eq(PARSE(__VA_ARGS__), 0);          \
+		expect_list(&tool.specs, wanted_specs);           \
+		expect_list(&tool.events, wanted_events);         \
+		ck_assert_int_eq(tool.pid, wanted_pid);           \
+	} while (0)
+
 START_TEST(one_liners_are_read)
 {
-	ck_assert_int_eq(PARSE("bpftrace", "-p", "4711", "-e",
-			       "usdt:/bin/app:app:tick { printf(\"%d {\", arg1); }"),
-			 0);
-	ck_assert_int_eq(tool.pid, 4711);
-	ck_assert_uint_eq(tool.specs.count, 1);
-	ck_assert_str_eq(tool.specs.item[0], "usdt:/bin/app:app:tick");
+	EXPECT_READ("usdt:/bin/app:app:tick", "", 4711, "bpftrace", "-p", "4711", "-e",
+		    "usdt:/bin/app:app:tick { printf(\"%d {\", arg1); }");
 	ck_assert_uint_eq(tool.args_used, 2);
 	ck_assert(!tool.filter && !tool.returns_arg);
 	nw_tool_free(&tool);
-	ck_assert_int_eq(PARSE("sudo", "/usr/bin/bpftrace",
-			       "-eU:/a:b:c,u:/a:d { @ = count() }"
-			       " ur:/a:d /pid == 12/ { print(arg0"
-			       ") }",
-			       "--pid=13"),
-			 0);
-	ck_assert_uint_eq(tool.specs.count, 3);
-	ck_assert_str_eq(tool.specs.item[0], "usdt:/a:b:c");
-	ck_assert_str_eq(tool.specs.item[1], "uprobe:/a:d");
-	ck_assert_str_eq(tool.specs.item[2], "uretprobe:/a:d");
+	EXPECT_READ("usdt:/a:b:c | uprobe:/a:d | uretprobe:/a:d", "", 13, "sudo",
+		    "/usr/bin/bpftrace",
+		    "-eU:/a:b:c,u:/a:d { @ = count() }"
+		    " ur:/a:d /pid == 12/ { print(arg0"
+		    ") }",
+		    "--pid=13");
 	ck_assert(tool.filter && tool.returns_arg);
-	ck_assert_int_eq(tool.pid, 13);
 	nw_tool_free(&tool);
-	ck_assert_int_eq(
-		PARSE("bpftrace", "-e",
-		      "BEGIN { printf(\"x\\\"}\"); } /* uprobe:/no:no */ "
-		      "uprobe:\"/a/b\":f /comm == \"a/b\"/ { @[str(arg0)] = 1; } // end"),
-		0);
-	ck_assert_uint_eq(tool.specs.count, 1);
-	ck_assert_str_eq(tool.specs.item[0], "uprobe:/a/b:f");
+	EXPECT_READ("uprobe:/a/b:f", "", 0, "bpftrace", "-e",
+		    "BEGIN { printf(\"x\\\"}\"); } /* uprobe:/no:no */ "
+		    "uprobe:\"/a/b\":f /comm == \"a/b\"/ { @[str(arg0)] = 1; } // end");
 	ck_assert(tool.wants_string && tool.filter);
 	ck_assert_uint_eq(tool.other_probes, 1);
-	ck_assert_int_eq(tool.pid, 0);
 	nw_tool_free(&tool);
-	ck_assert_int_eq(PARSE("bpftrace", "-e", "uprobe:/a:f /pid == 12/ { @ = 1 }"), 0);
-	ck_assert_int_eq(tool.pid, 12);
+	EXPECT_READ("uprobe:/a:f", "", 12, "bpftrace", "-e",
+		    "uprobe:/a:f /pid == 12/ { @ = 1 }");
 	nw_tool_free(&tool);
 }
 END_TEST
 
 START_TEST(quoted_names_are_whole)
 {
-	ck_assert_int_eq(
-		PARSE("bpftrace", "-e",
-		      "uprobe:/a:cpp:\"A::f(int, char)\", ur:/a:\"operator new\", "
-		      "uprobe:cpp:g,uprobe:/cpp:h, usdt:/a:p:\"\\\"tick\\\"\" { @ = 1 }"),
-		0);
-	ck_assert_uint_eq(tool.specs.count, 5);
-	ck_assert_str_eq(tool.specs.item[0], "uprobe:/a:A::f(int, char)");
-	ck_assert_str_eq(tool.specs.item[1], "uretprobe:/a:operator new");
-	ck_assert_str_eq(tool.specs.item[2], "uprobe:cpp:g"); /* the preprocessor */
-	ck_assert_str_eq(tool.specs.item[3], "uprobe:/cpp:h");
-	ck_assert_str_eq(tool.specs.item[4], "usdt:/a:p:\"tick\"");
+	/* Before a colon "cpp" is a language; alone it may be a program: the preprocessor. */
+	EXPECT_READ(
+		"uprobe:/a:A::f(int, char) | uretprobe:/a:operator new | uprobe:cpp:g | uprobe:/cpp:h | usdt:/a:p:\"tick\"",
+		"", 0, "bpftrace", "-e",
+		"uprobe:/a:cpp:\"A::f(int, char)\", ur:/a:\"operator new\", "
+		"uprobe:cpp:g,uprobe:/cpp:h, usdt:/a:p:\"\\\"tick\\\"\" { @ = 1 }");
 	ck_assert(tool.source_names);
 	nw_tool_free(&tool);
 	ck_assert_int_eq(PARSE("bpftrace", "-e", "uprobe:/a:A::f { @[\"x\"] = 1 }"), 0);
@@ -133,17 +132,12 @@ END_TEST
 
 START_TEST(stap_and_perf_probe_are_read)
 {
-	ck_assert_int_eq(
-		PARSE("stap", "-x", "4711", "-e",
-		      "probe process(\"/bin/app\").provider(\"app\").mark(\"tick\"), "
-		      "process(\"/bin/app\").library(\"/lib/x.so\").function(\"f@x.c\").return, "
-		      "process.function(\"g\") { println(pp()) } probe kernel.function(\"h\") { }"),
-		0);
-	ck_assert_int_eq(tool.pid, 4711);
-	ck_assert_uint_eq(tool.specs.count, 3);
-	ck_assert_str_eq(tool.specs.item[0], "usdt:/bin/app:app:tick");
-	ck_assert_str_eq(tool.specs.item[1], "uretprobe:/lib/x.so:f");
-	ck_assert_str_eq(tool.specs.item[2], "uprobe:/proc/4711/exe:g");
+	EXPECT_READ(
+		"usdt:/bin/app:app:tick | uretprobe:/lib/x.so:f | uprobe:/proc/4711/exe:g",
+		"", 4711, "stap", "-x", "4711", "-e",
+		"probe process(\"/bin/app\").provider(\"app\").mark(\"tick\"), "
+		"process(\"/bin/app\").library(\"/lib/x.so\").function(\"f@x.c\").return, "
+		"process.function(\"g\") { println(pp()) } probe kernel.function(\"h\") { }");
 	nw_tool_free(&tool);
 	ck_assert_int_eq(PARSE("stap", "-v", "-c", "app", "a.stp"), 0);
 	ck_assert_str_eq(tool.script, "a.stp");
@@ -151,47 +145,29 @@ START_TEST(stap_and_perf_probe_are_read)
 			 0);
 	ck_assert_str_eq(tool.specs.item[0], "usdt:a:*:b");
 	nw_tool_free(&tool);
-	ck_assert_int_eq(PARSE("sudo", "perf", "probe", "-x", "/bin/app",
-			       "my:ev=serve%return", "$retval"),
-			 0);
-	ck_assert_uint_eq(tool.specs.count, 1);
-	ck_assert_str_eq(tool.specs.item[0], "uretprobe:/bin/app:serve");
+	EXPECT_READ("uretprobe:/bin/app:serve", "", 0, "sudo", "perf", "probe", "-x",
+		    "/bin/app", "my:ev=serve%return", "$retval");
 	nw_tool_free(&tool);
-	ck_assert_int_eq(PARSE("perf", "probe", "--exec=/bin/app", "-a", "%sdt_app:tick",
-			       "--add", "serve+4 n=%di", "-a", "serve@x.c:12"),
-			 0);
-	ck_assert_uint_eq(tool.specs.count, 3);
-	ck_assert_str_eq(tool.specs.item[0], "usdt:/bin/app:app:tick");
-	ck_assert_str_eq(tool.specs.item[1], "uprobe:/bin/app:serve+4");
-	ck_assert_str_eq(tool.specs.item[2], "uprobe:/bin/app:serve");
+	EXPECT_READ(
+		"usdt:/bin/app:app:tick | uprobe:/bin/app:serve+4 | uprobe:/bin/app:serve",
+		"", 0, "perf", "probe", "--exec=/bin/app", "-a", "%sdt_app:tick", "--add",
+		"serve+4 n=%di", "-a", "serve@x.c:12");
 	nw_tool_free(&tool);
 }
 END_TEST
 
 START_TEST(recorders_name_events)
 {
-	ck_assert_int_eq(PARSE("perf", "record", "--call-graph", "dwarf", "-o", "x", "-p",
-			       "12", "-e", "%sdt_app:tick:u,{probe_app:a,cycles}:S",
-			       "-eprobe_b:c", "--filter", "n > 1", "--", "./app", "-e",
-			       "no:event"),
-			 0);
+	EXPECT_READ("", "sdt_app:tick | probe_app:a | probe_b:c", 12, "perf", "record",
+		    "--call-graph", "dwarf", "-o", "x", "-p", "12", "-e",
+		    "%sdt_app:tick:u,{probe_app:a,cycles}:S", "-eprobe_b:c", "--filter",
+		    "n > 1", "--", "./app", "-e", "no:event");
 	ck_assert(tool.by_event && tool.filter);
-	ck_assert_int_eq(tool.pid, 12);
-	ck_assert_uint_eq(tool.specs.count, 0);
-	ck_assert_uint_eq(tool.events.count, 3);
-	ck_assert_str_eq(tool.events.item[0], "sdt_app:tick");
-	ck_assert_str_eq(tool.events.item[1], "probe_app:a");
-	ck_assert_str_eq(tool.events.item[2], "probe_b:c");
 	nw_tool_free(&tool);
-	ck_assert_int_eq(PARSE("sudo", "trace-cmd", "record", "-b", "100", "-e", "sdt_app",
-			       "-e", "probe_a:b*", "-f", "n > 1", "-P", "7", "./app", "-e",
-			       "x:y"),
-			 0);
+	EXPECT_READ("", "sdt_app | probe_a:b*", 7, "sudo", "trace-cmd", "record", "-b",
+		    "100", "-e", "sdt_app", "-e", "probe_a:b*", "-f", "n > 1", "-P", "7",
+		    "./app", "-e", "x:y");
 	ck_assert(tool.by_event && tool.filter);
-	ck_assert_int_eq(tool.pid, 7);
-	ck_assert_uint_eq(tool.events.count, 2);
-	ck_assert_str_eq(tool.events.item[0], "sdt_app");
-	ck_assert_str_eq(tool.events.item[1], "probe_a:b*");
 	nw_tool_free(&tool);
 }
 END_TEST
