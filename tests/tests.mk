@@ -24,6 +24,8 @@ $(TEST_BUILD)/unit/%: tests/unit/%.c $(LIB)
 	$(quiet)$(CC) $(ALL_CPPFLAGS) -Itests/lib $(CHECK_CFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $< \
 		$(LIB) $(ALL_LDFLAGS) $(LDLIBS) $(CHECK_LIBS) -o $@
 
+# Callers of generated code are found by frame pointers.
+PROGRAM_CFLAGS_generated = -fno-omit-frame-pointer
 $(TEST_BUILD)/programs/%: tests/programs/%.c
 	$(call say,CC,$<)
 	$(quiet)mkdir -p $(@D)

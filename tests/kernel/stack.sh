@@ -221,40 +221,9 @@ holds "a file that cannot be opened any more is to blame, not its call frame inf
   "[(row['stack'][0].endswith('(/program)'), row['stack_cut']) for row in of('event')] == [(True, 'unread')] * 2"
 has "which is said" "$(cat err)" "functions of '/program' have no names: the process has ended, and the file cannot be opened any more"
 
-cat >jit.c <<'C'
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-__attribute__((noinline)) void hit(void) { __asm__ volatile(""); }
-int main(void)
-{
-	/* push %rbp; mov %rsp,%rbp; mov $hit,%rax; call *%rax; pop %rbp; ret */
-	unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x5d, 0xc3};
-	void (*target)(void) = hit, (*made)(void);
-	memcpy(code + 6, &target, 8);
-	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	memcpy(page, code, sizeof(code));
-	char name[64];
-	sprintf(name, "/tmp/perf-%d.map", (int)getpid());
-	FILE *list = fopen(name, "w");
-	fprintf(list, "%lx %zx made at run time\n", (long)page, sizeof(code));
-	fclose(list);
-	memcpy(&made, &page, sizeof(made));
-	made();
-#ifdef END
-	return 0;
-#endif
-	char byte;
-	if (read(0, &byte, 1) < 0) /* until somebody has looked */
-		return 1;
-	return unlink(name);
-}
-C
 if [ "$(uname -m)" = x86_64 ]; then
-  gcc -O2 -fno-omit-frame-pointer jit.c -o jit
   mkfifo gate
+  made=$PROGRAMS/generated
   # shown FILE SPEC COMMAND...: into FILE; "cat gate" waits until its hit is there
   shown() {
     local json=$1 spec=$2
@@ -265,25 +234,20 @@ if [ "$(uname -m)" = x86_64 ]; then
     exec 3>&-
     wait $run
   }
-  shown jit.json "uprobe:$PWD/jit:hit" sh -c 'exec ./jit <gate'
-  gcc -O2 -fno-omit-frame-pointer -DEND jit.c -o jitend
-  "$NOPWATCH" trace -j --stack "uprobe:$PWD/jitend:hit" -- ./jitend >jitend.json
+  shown jit.json "uprobe:$made:hit" sh -c 'exec "$0" gate <gate' "$made"
+  "$NOPWATCH" trace -j --stack "uprobe:$made:hit" -- "$made" end >jitend.json
   rm -f "/tmp/perf-$(j jitend.json "of('event')[0]['pid']").map"
   holds "also when it has ended, if its list is still there" jitend.json \
     "[t.split(' (')[0].split('+')[0] for t in of('event')[0]['stack'][:3]] == ['hit', 'made at run time', 'main']"
-  shown zombie.json "uprobe:$PWD/jitend:hit" sh -c './jitend & exec cat gate'
+  shown zombie.json "uprobe:$made:hit" sh -c '"$0" end & exec cat gate' "$made"
   rm -f "/tmp/perf-$(j zombie.json "of('event')[0]['pid']").map"
   holds "and before its parent has asked how it ended" zombie.json \
     "[t.split(' (')[0].split('+')[0] for t in of('event')[0]['stack'][:3]] == ['hit', 'made at run time', 'main']"
   # the list is written when all has been read
-  sed 's/^\tmade();$/\tputs(name);/; s/^\tchar name\[64\];$/\tmemcpy(\&made, \&page, sizeof(made)); made(); usleep(700000); char name[64];/' jit.c >late.c
-  gcc -O2 -fno-omit-frame-pointer -DEND late.c -o late
-  list=$("$NOPWATCH" stat -j --stack "uprobe:$PWD/late:hit" -o late.json -- ./late) && rm -f "$list"
+  list=$("$NOPWATCH" stat -j --stack "uprobe:$made:hit" -o late.json -- "$made" late) && rm -f "$list"
   holds "a list that is written at the end" late.json "[[t.split(' (')[0].split('+')[0] for t in row['stack'][:3]] for row in of('stack')] == \
     [['hit', 'made at run time', 'main']]"
-  sed 's/"w"/"a"/; s/fprintf(list.*/unlink(name);/' jit.c >silent.c
-  gcc -O2 -fno-omit-frame-pointer -DEND silent.c -o silent
-  "$NOPWATCH" stat --stack "uprobe:$PWD/silent:hit" -- ./silent >text
+  "$NOPWATCH" stat --stack "uprobe:$made:hit" -- "$made" never >text
   has "one that tells none is unknown" "$(cat text)" '^ +\[unknown\]$'
   has "and where names would be is said" "$(cat text)" '^ +1 of these: functions that are in no file are \[unknown\]; runtimes list theirs in /tmp/perf-PID\.map'
   "$NOPWATCH" stat --stack "uprobe:$PWD/plain:leaf" -- ./plain 3 4 >text

@@ -39,6 +39,17 @@ stop() {
   wait $server $target 2>/dev/null
   umount -l gone
 }
+# has_shown STOP: what was traced is stopped; the tracer has ended well
+has_shown() {
+  $1
+  wait $tracer
+  is "... with status 0" $? 0
+}
+# gave_up JSON NAME: the result says that this file was not read, and why
+gave_up() {
+  holds "... and says which file was not read, and why" "$1" "any('$2' in str(it) and 'does not answer' in it['text'] \
+    for row in of('loss') for it in row.get('unread', []))"
+}
 # The shell may have waited for it already.
 has_ended() {
   ! grep -qs '^State:[^a-zA-Z]*[RSDTt]' "/proc/$1/status"
@@ -52,9 +63,7 @@ for signal in INT TERM; do
   kill -$signal $tracer
   ok "$signal ends a run while a file system does not answer" wait_for has_ended $tracer
   unchanged "... and tracefs is as it was"
-  stop
-  wait $tracer
-  is "... with status 0" $? 0
+  has_shown stop
   holds "... and functions of other files have their names" $signal.json "bool(of('stack')) and \
     all(any(t.startswith('main+') or t.startswith('leaf+') for t in row['stack']) for row in of('stack'))"
 done
@@ -62,27 +71,7 @@ done
 # So is the list of code that a program has generated. Who has the program's /tmp decides what answers there: here it is a file
 # system of the program's own, as anybody may have one who may make namespaces.
 if [ "$(uname -m)" = x86_64 ]; then
-  cat >made.c <<'C'
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-__attribute__((noinline)) void hit(void) { __asm__ volatile(""); }
-int main(void)
-{
-	/* push %rbp; mov %rsp,%rbp; mov $hit,%rax; call *%rax; pop %rbp; ret */
-	unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x5d, 0xc3};
-	void (*target)(void) = hit, (*made)(void);
-	memcpy(code + 6, &target, 8);
-	void *page = mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	memcpy(page, code, sizeof(code));
-	memcpy(&made, &page, sizeof(made));
-	for (;;) {
-		made();
-		usleep(10000);
-	}
-}
-C
-  gcc -O2 -fno-omit-frame-pointer made.c -o made || exit 1
+  cp "$PROGRAMS/generated" made
   echo '10000000 100 made at run time' >list
   # start_made: the list is read from a file system in the program's /tmp
   start_made() {
@@ -90,7 +79,7 @@ C
     unshare -m --propagation private sh -c '
       mkdir -p /tmp; "$0" /tmp "$1" >served 2>&1 & echo $! >server
       until grep -q . served; do sleep 0.1; done
-      exec ./made' "$PROGRAMS/unanswered" "$PWD/list" &
+      exec ./made loop' "$PROGRAMS/unanswered" "$PWD/list" &
     target=$!
     begun $target ./made
     server=$(cat server)
@@ -109,9 +98,7 @@ C
   kill -TERM $tracer
   ok "TERM ends a run while nothing answers there" wait_for has_ended $tracer
   unchanged "... and tracefs is as it was"
-  stop_made
-  wait $tracer
-  is "... with status 0" $? 0
+  has_shown stop_made
   # (waiting for the list took all the time that there was for names)
   holds "... and with its stacks" made.json "bool(of('stack'))"
   start_made
@@ -119,11 +106,8 @@ C
   "$NOPWATCH" stat -j --stack -d 1 "uprobe:$PWD/made:hit" -p $target >made.json 2>made.err &
   tracer=$!
   ok "without a signal, the list is given up" wait_for has_ended $tracer
-  stop_made
-  wait $tracer
-  is "... with status 0" $? 0
-  holds "... and it is said" made.json "any('perf-' in str(it) and 'does not answer' in it['text'] \
-    for row in of('loss') for it in row.get('unread', []))"
+  has_shown stop_made
+  gave_up made.json perf-
 fi
 
 # Without a signal: the file is given up, and that is said.
@@ -132,10 +116,7 @@ start
 tracer=$!
 fall_silent
 ok "a run of two seconds ends by itself" wait_for has_ended $tracer
-stop
-wait $tracer
-is "... with status 0" $? 0
-holds "... and says which file was not read, and why" late.json "any('lib.so' in str(it) and 'does not answer' in it['text'] \
-  for row in of('loss') for it in row.get('unread', []))"
+has_shown stop
+gave_up late.json lib.so
 unchanged
 finish
