@@ -280,7 +280,7 @@ struct nw_consumer {
 
 	/* task: NULL unless needs.comms is set, or the run is restricted or filtered by it. */
 	int (*hit)(void *arg, const struct nw_hit *hit, const struct nw_task *task);
-	/* The same for several hits without values. Nothing else was recorded between them, so no thread began, ended
+	/* Takes several hits without values at once. Nothing else was recorded between them, so no thread began, ended
 	 * or changed its name. NULL: hits come one by one. */
 	int (*hits)(void *arg, const struct nw_hit *hits, size_t count);
 	/* Returns how many hits of a probe hits() has received, which the run does not count. */
@@ -346,8 +346,8 @@ int nw_request_kernel(const struct nw_request *request, bool assume, struct nw_t
 struct nw_measure;
 
 /*
- * What a slow span is: one that takes at least so many nanoseconds, or one that takes longer than this share of the
- * earlier spans of the same kind. All zero: not requested.
+ * A span is slow if it takes at least `ns` nanoseconds, or if it takes longer than the share `percentile` of the earlier
+ * spans of the same kind. All zero: slow spans are not requested.
  */
 struct nw_slower {
 	uint64_t ns;
@@ -363,7 +363,7 @@ static inline bool nw_slower_asked(const struct nw_slower *slower)
 int nw_slower_parse(const char *text, struct nw_slower *out);
 struct nw_slow_watch;
 
-/* What to measure, and functions that are called meanwhile. */
+/* These options choose what nw_measure_open() measures, and name functions that it calls during the run. */
 struct nw_measure_options {
 	const char *const *spans; /* nw_span_parse(); none: the spans that names imply */
 	size_t span_count;

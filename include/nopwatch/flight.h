@@ -2,7 +2,7 @@
 /*
  * run/flight: the flight recorder, which keeps the last seconds only and writes them when a trigger fires.
  *
- * Everything is recorded in a ring buffer that overwrites its oldest events, and is not read. A second, small session
+ * The recorder's session writes to a ring buffer that overwrites its oldest events, and nobody reads it. A second, small session
  * with a span's two probes, which is read, finds spans that take too long; a signal or a command that fails can be
  * the trigger, too. Then the buffer is read, older events are left out, and the rest becomes a recording, which
  * another process writes while recording continues.

@@ -185,8 +185,8 @@ struct nw_scope {
 };
 
 /*
- * What a hit adds to the time of its thread. The timestamp of its record is taken in between: `before` is the cost up
- * to it (the trap, the fetches), `after` the rest (the record, the single step). A span contains `after` of its
+ * A hit adds this overhead to the time of its thread. The kernel takes the timestamp of the record in between: `before` is
+ * the overhead up to the timestamp (the trap, the fetches), `after` the rest (the record, the single step). A span contains `after` of its
  * start, `before` of its end, and both of every hit in between.
  */
 struct nw_hit_cost {
@@ -259,7 +259,7 @@ int nw_locate_needed(const char *path, bool force, nw_images *out,
 
 /* ---- looking for probes -------------------------------------------------------------- */
 
-/* What to search for, and where. */
+/* A search for probes: the patterns that they match, and the places to look in. */
 struct nw_search {
 	const char *file; /* -x FILE, or NULL */
 	const pid_t *pids;

@@ -25,8 +25,7 @@ struct nw_reports_live {
 };
 
 struct nw_reports_options {
-	/* What to measure: spans, by, hists, interval_ns, count, slower, states. All other fields are set by
-	 * nw_reports_open(). */
+	/* The caller sets spans, by, hists, interval_ns, count, slower and states. nw_reports_open() sets all other fields. */
 	struct nw_measure_options measure;
 	const struct nw_output_format *format; /* a format that has reports */
 	/* How to show it: see struct nw_report. hist_args are those of the measure. */

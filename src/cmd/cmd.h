@@ -136,7 +136,7 @@ NW_COMMANDS(NW_DECLARE_COMMAND)
 extern const struct nw_command *const nw_commands[];
 extern const size_t nw_command_count;
 
-/* What `nopwatch help NAME` explains beside the commands. */
+/* `nopwatch help NAME` explains topics as well as commands. */
 struct nw_topic {
 	const char *name, *summary, *text;
 };
