@@ -13,9 +13,10 @@ cd "$TEST_DIR" || exit 1
 # leaves something of its places in the kernel as long as the file is there ("leaking uprobe").
 mkdir own && cp "$SERVER" own/server && SERVER=$PWD/own/server
 
-# Is process $1 this test or started by it?
+# Is process $1 this test or started by it? What runs in a terminal of tmux's has another parent, but our environment.
 is_ours() {
   local pid=$1
+  grep -qzxF "TEST_DIR=$TEST_DIR" "/proc/$pid/environ" 2>/dev/null && return
   while [ "${pid:-0}" -gt 1 ]; do
     [ "$pid" != $$ ] || return 0
     pid=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status" 2>/dev/null)
