@@ -66,7 +66,7 @@ attack alternate fifo.so "$PWD/fifo"
 attack split split.so "$PWD/fifo"
 for name in zero fifo split; do
   start $name "./$name.so"
-  bounded 0 $name.json stat -j --stack -d 2 "uprobe:$modules:leaf" -p $target
+  bounded 0 $name.json stat -j --stack -n 20 "uprobe:$modules:leaf" -p $target
   named $name.json 1
   for signal in INT TERM; do
     "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack "uprobe:$modules:leaf" -p $target >signal.json 2>signal.err &
@@ -79,7 +79,7 @@ for name in zero fifo split; do
   done
   if need strace && strace -o /dev/null true 2>/dev/null; then
     "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log \
-      "$NOPWATCH" stat -q --stack -d 2 "uprobe:$modules:leaf" -p $target >out 2>&1
+      "$NOPWATCH" stat -q --stack -n 20 "uprobe:$modules:leaf" -p $target >out 2>&1
     is "$name: nothing is opened that should not be" "$("$TESTS_LIB/opened" log "$name.so" "$modules" "$NOPWATCH")" ""
   else
     skip "$name: which files are opened" "strace is not installed, or cannot trace"
@@ -106,7 +106,7 @@ named shrinks.json 1
 for kind in ranges units attributes; do
   attack $kind $kind.so
   start $kind ./$kind.so
-  bounded 0 $kind.json stat -j --stack -d 2 "uprobe:$modules:leaf" -p $target
+  bounded 0 $kind.json stat -j --stack -n 20 "uprobe:$modules:leaf" -p $target
   without_lines $kind.json
   stop
 done
@@ -115,7 +115,7 @@ done
 for i in $(seq 12); do cp ranges.so "s$i.so"; done
 cp plain.so good.so
 start slow ./s{1..12}.so ./good.so
-bounded 0 slow.json stat -j --stack -d 2 --stack-size 16K "uprobe:$modules:leaf" -p $target
+bounded 0 slow.json stat -j --stack -n 20 --stack-size 16K "uprobe:$modules:leaf" -p $target
 named slow.json 13
 holds "slow.json: only lines are missing, and the reasons are said" slow.json "sorted({it['missing'] for row in of('loss') \
   for it in row['unread']}) == ['lines'] and any('source lines took longer than' in it['text'] for row in of('loss') for it in row['unread'])"
@@ -124,7 +124,7 @@ stop
 attack zeros zeros.so
 for i in $(seq 40); do cp zeros.so "z$i.so"; done
 start zeros ./z{1..40}.so
-bounded 0 zeros.json stat -j --stack -d 3 --stack-size 16K "uprobe:$modules:leaf" -p $target
+bounded 0 zeros.json stat -j --stack -n 20 --stack-size 16K "uprobe:$modules:leaf" -p $target
 named zeros.json 40
 stop
 
@@ -133,7 +133,7 @@ for i in $(seq 120); do cp plain.so "l$i.so"; done
 start many ./l{1..120}.so
 for limit in 64:64 64:4096; do
   bounded_files() { prlimit --nofile=$limit "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >many.json 2>many.err; }
-  bounded_files stat -j --stack -d 3 --stack-size 16K "uprobe:$modules:leaf" -p $target
+  bounded_files stat -j --stack -n 20 --stack-size 16K "uprobe:$modules:leaf" -p $target
   is "files: $limit" $? 0
   named many.json 120
 done
@@ -168,7 +168,7 @@ fi
 for kind in str line line_str info; do
   attack $kind $kind.so
   start $kind ./$kind.so
-  bounded 0 $kind.json stat -j --stack -d 1 "uprobe:$modules:leaf" -p $target
+  bounded 0 $kind.json stat -j --stack -n 20 "uprobe:$modules:leaf" -p $target
   named $kind.json 1
   stop
 done
@@ -177,7 +177,7 @@ done
 # the file is what it was, when it was recorded, and then something else, at its own place
 cp plain.so changes.so
 start changes ./changes.so
-"$NOPWATCH" record -q --stack -o rec.dat -d 1 "uprobe:$modules:leaf" -p $target 2>record.err
+"$NOPWATCH" record -q --stack -o rec.dat -n 20 "uprobe:$modules:leaf" -p $target 2>record.err
 is "it is recorded" $? 0
 stop
 for name in zero fifo split ranges units attributes zeros str line line_str info; do

@@ -26,12 +26,12 @@ mkdir "$instance"
 
 # the place is held by another event
 define others/bare "$site"
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "the place, taken by an event that is not even enabled" 3 False place-taken
 remedied "without it the probe fires" place-taken
 define others/bare "$site"
 enable "$instance" others/bare
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "a closed semaphore: the event lacks its reference counter" 3 False semaphore
 names "and it holds the place" place-taken
 advises "how to define it" "echo 'p:others/bare $target:$site\($counter\)' >> "
@@ -39,14 +39,14 @@ remedied "defined so it is open" semaphore
 take_away others/bare
 define "others/p_target_bcc_4194000" "$site"
 enable "$instance" others/p_target_bcc_4194000
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "a stale event of a dead tool" 3 False stale-event
 says "and whose" "process 4194000 is gone"
 remedied "and how to be rid of it" stale-event
 take_away others/p_target_bcc_4194000
 define others/clash "$site(0x$(printf %x $((counter + 2))))"
 enable "$instance" others/clash
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "the place, taken with another semaphore" 3 False place-taken
 remedied "which is taken away" place-taken
 take_away others/clash
@@ -58,7 +58,7 @@ address=0x$(nm fixed | awk '$3 == "serve" { print $1 }' | sed 's/^0*//')
 echo "p:others/wrong $PWD/fixed:$address" >>"$TRACEFS/uprobe_events"
 kept=$pid
 TARGET=./fixed start
-why -d 1 -p $pid "uprobe:$PWD/fixed:serve"
+why -d 0.4 -p $pid "uprobe:$PWD/fixed:serve"
 named "an event that was defined at the address" 0 True event-offset
 advises "and its offset" "echo 'p:others/wrong $PWD/fixed:0x[0-9a-f]+' >>"
 remedied "where it hits" event-offset
@@ -68,32 +68,32 @@ take_away others/wrong
 
 # hits that nobody records
 define others/tick "$site($counter)"
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "an event that is not enabled" 0 True event-disabled
 remedied "and is then" event-disabled
 echo 0 >"$TRACEFS/events/others/tick/enable"
 enable "$instance" others/tick
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "an event that is fine" 0 True -
 checked "is recorded" recorded pass
 echo 0 >"$instance/tracing_on"
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "tracing_on is 0" 0 True tracing-off
 says "how much is lost" 'was hit [0-9,]+ times while tracing_on is 0'
 advises "how to go on" "echo 1 > .*/instances/why_test/tracing_on"
 remedied "it goes on" tracing-off
 echo 'common_pid == 1' >"$instance/events/others/tick/filter"
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "a filter that passes nothing" 0 True filter
 says "and which" 'its filter `common_pid == 1` passes none'
 remedied "without it they are recorded" filter
 echo 1 >"$instance/set_event_pid"
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "set_event_pid without the process" 0 True pid-filter
 remedied "which is cleared" pid-filter
 if [ -e "$instance/set_event_notrace_pid" ]; then
   for task in /proc/$pid/task/*; do echo "${task##*/}" >>"$instance/set_event_notrace_pid"; done
-  why -d 1 -p $pid "$spec"
+  why -d 0.4 -p $pid "$spec"
   named "set_event_notrace_pid with the process" 0 True pid-filter
   remedied "its remedy clears it" pid-filter
 else
@@ -102,7 +102,7 @@ fi
 if [ "$(nproc)" -gt 1 ]; then
   all=$(cat "$instance/tracing_cpumask")
   echo 1 >"$instance/tracing_cpumask"
-  why -d 1 -p $pid "$spec"
+  why -d 0.4 -p $pid "$spec"
   named "a mask that leaves out CPUs" 0 True cpu-mask
   remedied "its remedy puts all back" cpu-mask
   is "as they were" "$(cat "$instance/tracing_cpumask")" "$all"
@@ -112,7 +112,7 @@ fi
 cat "$instance/trace_pipe" >/dev/null 2>&1 & one=$!
 reads() { [ "$(readlink -f "/proc/$one/fd/3")" = "$(readlink -f "$instance/trace_pipe")" ]; }
 wait_for reads
-why -d 1 -p $pid "$spec"
+why -d 0.4 -p $pid "$spec"
 named "another reader of trace_pipe" 0 True second-reader
 says "and who" "process $one reads"
 remedied "and what that is" second-reader
@@ -141,7 +141,7 @@ take_away others/tick
 rmdir "$instance"
 
 # a semaphore that nothing raises: a kernel without reference counters, and no right to poke
-why -d 1 -p $pid "uprobe:$target:work"
+why -d 0.4 -p $pid "uprobe:$target:work"
 named "a function beside it" 0 True -
 
 # the kernel
@@ -179,26 +179,26 @@ else
 fi
 
 # other tools' command lines
-why -d 1 -- bpftrace -p $pid -e "usdt:$target:target:tick { printf(\"%d\\n\", arg0); }"
+why -d 0.4 -- bpftrace -p $pid -e "usdt:$target:target:tick { printf(\"%d\\n\", arg0); }"
 named "a one-liner of bpftrace" 0 True -
 says "whose probe fires" 'the fault is on the side of bpftrace'
-why -d 1 -- sudo bpftrace -e "uretprobe:$target:work /pid == $pid/ { @[arg0] = count(); }"
+why -d 0.4 -- sudo bpftrace -e "uretprobe:$target:work /pid == $pid/ { @[arg0] = count(); }"
 named "a one-liner that reads an argument at the return" 0 True bpf-program
 gcc -O1 -no-pie -o fixed -x c - <<<'#include <unistd.h>
 __attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n; }
 int main(void) { for (int i = 0; i < 200000; i++) { work(i); usleep(500); } }'
 ./fixed & fixed=$!
-why -d 1 -- bpftrace -p $fixed -e "uprobe:$PWD/fixed:0x$(nm fixed | awk '$3 == "work" { print $1 }') { @ = count(); }"
+why -d 0.4 -- bpftrace -p $fixed -e "uprobe:$PWD/fixed:0x$(nm fixed | awk '$3 == "work" { print $1 }') { @ = count(); }"
 named "a number in it is an address" 0 True -
-why -d 1 -- perf probe -x "$PWD/fixed" work
+why -d 0.4 -- perf probe -x "$PWD/fixed" work
 named "a definition of perf probe" 0 True -
-why -d 1 -- stap -x $fixed -e 'probe process.function("work") { println(pp()) }'
+why -d 0.4 -- stap -x $fixed -e 'probe process.function("work") { println(pp()) }'
 named "a script of stap" 0 True -
 kill -9 $fixed
 wait $fixed 2>/dev/null
 "$SERVER" -t 2 -p 100 >/dev/null & server=$!
 wait_for test "/proc/$server/exe" -ef "$SERVER"
-why -d 2 -- bpftrace -p $server -e "usdt:$SERVER:myserver:parse-start { @ = count(); }"
+why -d 0.4 -- bpftrace -p $server -e "usdt:$SERVER:myserver:parse-start { @ = count(); }"
 names "a dash, which bpftrace does not translate" bpf-program
 advises "the name as the file has it" "bpftrace .*myserver:parse__start"
 kill -9 $server
@@ -209,12 +209,12 @@ named "an event that perf probe has not defined (yet)" 3 False no-such-event
 why -- trace-cmd record -e sdt_target:nosuch
 advises "which of a program's probes it was" "nopwatch add 'usdt:FILE:target:nosuch'"
 define others/tick "$site($counter)"
-why -d 2 -- perf record -o /dev/null -e cycles,others:tick -p $pid
+why -d 0.4 -- perf record -o /dev/null -e cycles,others:tick -p $pid
 is "an event that perf enables itself fires" "$status $(j why.json "last['fires'], last['causes']")" "0 (True, [])"
-why -d 2 -- trace-cmd record -e others -f 'common_pid == 1' -P $pid
+why -d 0.4 -- trace-cmd record -e others -f 'common_pid == 1' -P $pid
 names "trace-cmd's own filter may be the reason" bpf-program
 echo 1 >"$TRACEFS/events/others/tick/enable"
-why -d 2 -- perf record -o /dev/null -e others:tick -p $pid
+why -d 0.4 -- perf record -o /dev/null -e others:tick -p $pid
 names "perf cannot have what tracefs has enabled" event-disabled
 if need perf; then
   has "as perf says, too" "$(perf record -o /dev/null -e others:tick -p $pid sleep 0.1 2>&1)" 'Interrupted system call'

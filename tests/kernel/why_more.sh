@@ -16,9 +16,9 @@ int main(void) { for (int i = 0; i < 200000; i++) { bare(); real(i); other(i); u
 CODE
 gcc -O1 -o names names.c
 TARGET=./names start
-why -d 1 -p $pid "uprobe:$PWD/names:bare"
+why -d 0.4 -p $pid "uprobe:$PWD/names:bare"
 named "a symbol without type and size is code" 0 True -
-why -d 1 -p $pid "uprobe:$PWD/names:real"
+why -d 0.4 -p $pid "uprobe:$PWD/names:real"
 named "a function with two names" 0 True -
 has "and the other name is said" "$(j why.json "[c['saw'] for c in of('check') if c['name'] == 'symbol'][0]")" 'other at the same address'
 stop
@@ -45,7 +45,7 @@ int shared_work(int); int main(void) { for (int i = 0; i < 200000; i++) { shared
 export LD_PRELOAD=$PWD/libfirst.so
 TARGET=./caller start
 unset LD_PRELOAD
-why -d 1 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+why -d 0.4 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
 names "a preloaded function comes first" symbol-interposed
 advises "it" "'uprobe:$PWD/libfirst.so:shared_work'"
 remedied "and it is hit there" symbol-interposed
@@ -56,7 +56,7 @@ gcc -O1 -o linked -x c - <<<'#include <unistd.h>
 __attribute__((noinline)) int shared_work(int n) { __asm__ volatile(""); return n; }
 int main(void) { for (int i = 0; i < 200000; i++) { shared_work(i); usleep(500); } }'
 TARGET=./linked start
-why -d 1 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+why -d 0.4 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
 named "a function that is linked into the program" 3 False not-loaded
 says "which one it is" "its 'shared_work' is that of $PWD/linked"
 remedied "and it is hit there" not-loaded
@@ -67,15 +67,15 @@ gcc -shared -fPIC -o libthird.so -x c - <<<'int shared_work(int n) { return n + 
 export LD_PRELOAD="$PWD/libfirst.so $PWD/libthird.so"
 TARGET=./caller start
 unset LD_PRELOAD
-why -d 1 -p $pid "uprobe:$PWD/libfirst.so:shared_work"
+why -d 0.4 -p $pid "uprobe:$PWD/libfirst.so:shared_work"
 named "the preloaded library itself is the one that is called" 0 True -
 checked "and nothing comes before it" symbol pass
-why -d 1 -p $pid "uprobe:$PWD/libthird.so:shared_work"
+why -d 0.4 -p $pid "uprobe:$PWD/libthird.so:shared_work"
 names "the second of two preloaded ones is not" symbol-interposed
 advises "but the first" "'uprobe:$PWD/libfirst.so:shared_work'"
 stop
 TARGET=./caller start
-why -d 1 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+why -d 0.4 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
 named "without it nothing is in the way" 0 True -
 stop
 
@@ -88,16 +88,16 @@ if mount -t tmpfs none one && mount -t tmpfs none two; then
   while [ "$(stat -c %i one/prog)" -lt "$(stat -c %i two/prog)" ]; do cp one/prog one/new && mv one/new one/prog; done
   is "both have one inode number" "$(stat -c %i one/prog)" "$(stat -c %i two/prog)"
   TARGET=./two/prog start
-  why -d 1 -p $pid "uprobe:$PWD/one/prog:real"
+  why -d 0.4 -p $pid "uprobe:$PWD/one/prog:real"
   named "the same number and build-id on another file system" 3 False other-copy
   advises "is another file" "uprobe:$PWD/two/prog:real"
-  why -d 1 -p $pid "uprobe:$PWD/two/prog:real"
+  why -d 0.4 -p $pid "uprobe:$PWD/two/prog:real"
   named "and the right one is the right one" 0 True -
   stop
   cp names over/prog
   TARGET=./over/prog start
   mount --bind one/prog over/prog
-  why -d 1 -p $pid "uprobe:$PWD/over/prog:real"
+  why -d 0.4 -p $pid "uprobe:$PWD/over/prog:real"
   named "a file below what was mounted over it" 3 False other-copy
   says "was not replaced" 'something was mounted over it'
   remedied "and can be probed" other-copy
@@ -115,7 +115,7 @@ TARGET=./caller start
 busy=$!
 ( while kill -0 $busy 2>/dev/null; do cat /dev/null; done ) &
 users=$!
-why -d 1 -p $pid "uprobe:$libc:posix_fadvise64"
+why -d 0.4 -p $pid "uprobe:$libc:posix_fadvise64"
 named "others' use of a shared library is no answer" 3 False not-executed
 is "and nobody unrelated is offered" "$(grep -c 'is that the one you mean' why.json)" 0
 kill $busy
@@ -127,7 +127,7 @@ printf '#!/bin/sh\nexec "%s" "$@"\n' "$PWD/names" >wrapper
 chmod +x wrapper
 TARGET=./wrapper start
 wait_for is_target
-why -d 1 -p $pid "uprobe:$PWD/wrapper:real"
+why -d 0.4 -p $pid "uprobe:$PWD/wrapper:real"
 named "a script in place of the program" 3 False script
 remedied "the program itself is offered" script
 stop
@@ -139,12 +139,12 @@ gcc -shared -fPIC -O1 -o libprobed.so probed.c
 gcc -O1 -o host -x c - -L. -lprobed -Wl,-rpath,"$PWD" <<<'#include <unistd.h>
 void probed(int); int main(void) { for (int i = 0; i < 200000; i++) { probed(i); usleep(500); } }'
 TARGET=./host start
-why -d 1 -p $pid "usdt:$PWD/host:inside:tick"
+why -d 0.4 -p $pid "usdt:$PWD/host:inside:tick"
 named "a provider sought in the wrong file of a process" 3 False no-such-probe
 remedied "is found in the right one" no-such-probe
 
 # a program that fires only when told to
-why -d 1 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
+why -d 0.4 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
 named "a probe that the program switches on" 3 False switched-off
 says "and how" 'USE_ZEND_DTRACE=1'
 remedied "words help there" switched-off
@@ -152,7 +152,7 @@ stop
 export USE_ZEND_DTRACE=1
 TARGET=./host start
 unset USE_ZEND_DTRACE
-why -d 1 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
+why -d 0.4 -p $pid "usdt:$PWD/libprobed.so:php:request__startup"
 named "not blamed where it is on" 3 False not-executed
 stop
 
@@ -161,7 +161,7 @@ if command -v valgrind >/dev/null; then
   valgrind -q --tool=none ./names >/dev/null 2>&1 &
   pid=$!
   wait_for grep -q names /proc/$pid/maps
-  why -d 1 -p $pid "uprobe:$PWD/names:real"
+  why -d 0.4 -p $pid "uprobe:$PWD/names:real"
   named "a program under valgrind" 3 False translated
   remedied "words help there" translated
   stop

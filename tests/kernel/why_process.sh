@@ -11,7 +11,7 @@ why -p "$tid" "usdt:$target:target:tick"
 named "the number of a thread" 3 False thread-id
 advises "the process" "-p $pid "
 remedied "which hits" thread-id
-why -d 1 -p $pid "usdt:$target:target:tick"
+why -d 0.4 -p $pid "usdt:$target:target:tick"
 named "hits of a second thread are the process's" 0 True -
 stop
 gone=$pid
@@ -40,7 +40,7 @@ wait $outer 2>/dev/null
 # the process is another one
 start idle && idle=$pid
 start plain
-why -d 1 -p $idle "usdt:$target:target:tick"
+why -d 0.4 -p $idle "usdt:$target:target:tick"
 named "the wrong process" 3 False other-process
 says "and the right one" "hits? in|[0-9]+ in process $pid \(target\)"
 advises "by its number" "-p $pid "
@@ -48,14 +48,14 @@ remedied "which hits" other-process
 kill -9 $idle
 stop
 start idle
-why -d 1 -p $pid "usdt:$target:target:tick"
+why -d 0.4 -p $pid "usdt:$target:target:tick"
 named "code that is not executed" 3 False not-executed
 checked "although it is armed" armed pass
 checked "and its semaphore is raised" semaphore pass
 remedied "to look for longer" not-executed
 stop
 start fork
-why -d 1 -p $pid "usdt:$target:target:tick"
+why -d 0.4 -p $pid "usdt:$target:target:tick"
 named "a process whose children do the work" 3 False child
 advises "--follow" 'stat --follow -p'
 remedied "both hit" child
@@ -79,7 +79,7 @@ TARGET=$PWD/idler start idle
 why -p $pid "usdt:$target:target:tick"
 named "a process of another program" 3 False other-program
 stop
-why -d 1 "usdt:$PWD/idler:target:tick"
+why -d 0.4 "usdt:$PWD/idler:target:tick"
 named "a program that nobody runs" 3 False not-running
 meanwhile='./idler plain >/dev/null 2>&1 &' remedied "once it runs it hits" not-running
 kill -9 $! 2>/dev/null
@@ -150,10 +150,10 @@ cp "$target" lower/prog
 if mount -t tmpfs none tmp && mkdir tmp/upper tmp/work &&
   mount -t overlay -o "lowerdir=$PWD/lower,upperdir=$PWD/tmp/upper,workdir=$PWD/tmp/work" none merged 2>/dev/null; then
   TARGET=$PWD/merged/prog start plain
-  why -d 1 -p $pid "usdt:$PWD/merged/prog:target:tick"
+  why -d 0.4 -p $pid "usdt:$PWD/merged/prog:target:tick"
   named "a file on overlayfs" 0 True -
   chown daemon merged/prog # copied up: what runs is the layer below
-  why -p $pid "usdt:$PWD/merged/prog:target:tick"
+  why -d 0.4 -p $pid "usdt:$PWD/merged/prog:target:tick"
   named "a file that overlayfs has copied up" 3 False overlay
   remedied "what it runs hits" overlay
   stop
@@ -171,7 +171,7 @@ why -p $pid "uprobe:$PWD/libwork.so:lib_work"
 named "a library that is not loaded yet" 3 False not-loaded
 meanwhile="kill -USR1 $pid" remedied "once it is loaded it hits" not-loaded
 wait_for grep -q libwork /proc/$pid/maps
-why -d 1 -p $pid "uprobe:$PWD/libwork.so:lib_work"
+why -d 0.4 -p $pid "uprobe:$PWD/libwork.so:lib_work"
 named "and now it is" 0 True -
 mkdir -p other
 cp libwork.so other/libwork.so
@@ -199,16 +199,16 @@ stop
 # a process that does not run, and what lets it run again
 start plain
 kill -STOP $pid
-why -d 1 -p $pid "uprobe:$target:work"
+why -d 0.4 -p $pid "uprobe:$target:work"
 named "a process that a signal has stopped" 3 False stopped
 remedied "goes on when it is told to" stopped
-why -d 1 -p $pid "uprobe:$target:work"
+why -d 0.4 -p $pid "uprobe:$target:work"
 named "and is hit then" 0 True -
 if command -v gdb >/dev/null; then
   gdb -nx -q -p $pid -batch -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >/dev/null 2>&1 </dev/null &
   debugger=$!
   wait_for test -e held
-  why -d 1 -p $pid "uprobe:$target:work"
+  why -d 0.4 -p $pid "uprobe:$target:work"
   named "a process that a debugger holds" 3 False stopped
   says "by its number" "process $debugger traces it"
   remedied "who that is" stopped
@@ -227,12 +227,12 @@ for dir in $(awk '$3 == "cgroup2" || $4 ~ /freezer/ { print $2 }' /proc/self/mou
   [ -e "$group/cgroup.freeze" ] && freeze=cgroup.freeze on=1 off=0 || freeze=freezer.state on=FROZEN off=THAWED
   [ -e "$group/$freeze" ] || { echo $pid >"$dir/cgroup.procs"; rmdir "$group/inner" "$group"; continue; }
   echo $on >"$group/$freeze"
-  why -d 1 -p $pid "uprobe:$target:work"
+  why -d 0.4 -p $pid "uprobe:$target:work"
   named "a process whose control group is frozen ($freeze)" 3 False stopped
   advises "the group that was told to" "$group/$freeze"
   remedied "goes on when it is told to" stopped
   echo $off >"$group/$freeze"
-  why -d 1 -p $pid "uprobe:$target:work"
+  why -d 0.4 -p $pid "uprobe:$target:work"
   named "and is hit then" 0 True -
   echo $pid >"$dir/cgroup.procs"
   rmdir "$group/inner" "$group"
@@ -253,11 +253,11 @@ int main(void) { for (volatile int i = 0; i < 200000; i++) { if (!setjmp(back)) 
 CODE
 gcc -O1 -o thrown thrown.c
 TARGET=./thrown start
-why -d 1 -p $pid "uretprobe:$PWD/thrown:leave"
+why -d 0.4 -p $pid "uretprobe:$PWD/thrown:leave"
 named "a function that is left by longjmp" 3 False no-return
 says "is called" "'leave' was called [0-9,]+ times and did not return"
 remedied "at its entry it hits" no-return
-why -d 1 -p $pid "uretprobe:$PWD/thrown:stay"
+why -d 0.4 -p $pid "uretprobe:$PWD/thrown:stay"
 named "and one that returns" 0 True -
 is "whose calls are no hits of it" "$(j why.json "[c['saw'].split(' at ')[1] for c in of('check') if c['name'] == 'hit'][0]")" "1 of 1 sites"
 stop

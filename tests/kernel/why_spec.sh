@@ -7,12 +7,12 @@ libc=$(readlink -f "$(ldd "$target" | awk '/libc\.so/ { print $3 }')")
 
 # nothing wrong at all
 start plain
-why -d 1 -p $pid "usdt:$target:target:tick"
+why -d 0.4 -p $pid "usdt:$target:target:tick"
 named "nothing wrong" 0 True -
 says "says how often" '^the probe fires \([0-9,]+ hits in [0-9]+(\.[0-9]+)? s\): nothing is wrong with it here'
-why -d 1 "uprobe:$target:work"
+why -d 0.4 "uprobe:$target:work"
 named "a function, of everybody" 0 True -
-why -d 1 -p $pid target:guarded
+why -d 0.4 -p $pid target:guarded
 named "a semaphore that the kernel raises" 0 True -
 checked "is looked at" semaphore pass
 
@@ -29,7 +29,7 @@ why "uprobe:$target:wrok"
 named "a name that is misspelt" 3 False symbol-missing
 says "and what is near it" 'near: .*work'
 remedied "the names that there are" symbol-missing
-why -d 1 -p $pid "uprobe:$target:folded"
+why -d 0.4 -p $pid "uprobe:$target:folded"
 named "a function of which only an unused copy is left" 3 False not-executed
 names "and that was inlined" symbol-inlined
 remedied "and what to do" symbol-inlined
@@ -40,7 +40,7 @@ if grep -qa 'libdw\.so' "$NOPWATCH"; then # linked, or the name that is opened
 else
   skip "a function that was inlined everywhere" "built without libdw"
 fi
-why -d 1 -p $pid "uprobe:$target:chosen"
+why -d 0.4 -p $pid "uprobe:$target:chosen"
 named "an ifunc" 3 False symbol-ifunc
 says "and what became of it" 'what the process runs is fast$'
 advises "by a spec" "'uprobe:$target:fast'"
@@ -178,7 +178,7 @@ named "an offset that is none" 3 False bad-offset
 remedied "where code is" bad-offset
 start plain
 function=$(nm "$target" | awk '$3 == "work" { print "0x" $1 }')
-why -d 1 -p $pid "uprobe:$target:$(printf '0x%x' $((function + 1)))"
+why -d 0.4 -p $pid "uprobe:$target:$(printf '0x%x' $((function + 1)))"
 named "a place that may be within an instruction is not armed" 4 None inside-function
 checked "and that is said" armed unknown
 ok "the target is unharmed" kill -0 $pid
@@ -194,7 +194,7 @@ void _start(void) { for (;;) work(); }' 2>/dev/null; then
     pid=$!
     wait_for is_target # it runs, or the kernel refused it and it is gone
     if kill -0 $pid 2>/dev/null; then
-      why -d 1 -p $pid "uprobe:$PWD/small:work"
+      why -d 0.4 -p $pid "uprobe:$PWD/small:work"
       named "its probe fires, but not for libbpf" 0 True bits32
       stop
     else
@@ -225,7 +225,7 @@ CODE
 if [ "$(uname -m)" = x86_64 ]; then
   note nop 8f@%%xmm0 | gcc -O1 -o floats -x c -
   TARGET=./floats start
-  why -d 1 -p $pid "usdt:$PWD/floats:app:ratio"
+  why -d 0.4 -p $pid "usdt:$PWD/floats:app:ratio"
   named "an operand that BPF tools refuse" 0 True bpf-operand
   says "and which" 'argument 0 is `8f@%xmm0`'
   remedied "what takes it" bpf-operand
@@ -256,7 +256,7 @@ named "a return probe under seccomp is not armed" 4 None return-seccomp
 checked "and is not tried" armed unknown
 remedied "its entry hits" return-seccomp
 ok "nothing happened to it" kill -0 $pid
-why -d 1 -p $pid "uprobe:$target:work"
+why -d 0.4 -p $pid "uprobe:$target:work"
 named "the entry is harmless" 0 True -
 stop
 

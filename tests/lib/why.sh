@@ -74,7 +74,7 @@ armed_or_over() { # PID
 # One of ours that diagnoses must come to a verdict.
 paste_why() {
   local line=${1#sudo }
-  eval "\"\$NOPWATCH\" ${line#nopwatch } -j -d 1" >pasted.json 2>pasted.err </dev/null
+  eval "\"\$NOPWATCH\" ${line#nopwatch } -j -d 0.4" >pasted.json 2>pasted.err </dev/null
   case $? in 0 | 3 | 4) ;; *) return 1 ;; esac
   [ "$(j pasted.json "last['type']" 2>&1)" = verdict ]
 }
@@ -85,13 +85,15 @@ has_bpf() {
   [ "$bpf_works" = yes ]
 }
 
-# One of bpftrace's must find hits, too. It does not say when it has attached, so it may need another try.
-# bpftrace goes on for ever if SIGINT comes before it waits for events, so it is killed then.
+# One of bpftrace's must find hits, too. An interval ends it: bpftrace goes on for ever if SIGINT comes before it waits for
+# events. Where nothing is hit so soon, another try has more time.
 paste_bpftrace() {
-  local seconds
+  local ms
   has_bpf && [ -z "${meanwhile:-}" ] || return 0
-  for seconds in 2 5 20; do
-    eval "timeout -s INT -k 10 $seconds $1" >pasted.json 2>pasted.err </dev/null
+  for ms in 200 2000 20000; do
+    bpftrace() { timeout -k 10 60 bpftrace "${@:1:$#-1}" "${!#} interval:ms:$ms { exit(); }"; }
+    eval "$1" >pasted.json 2>pasted.err </dev/null
+    unset -f bpftrace
     grep -qE '^@hits: [1-9]' pasted.json && return 0
   done
   return 1
