@@ -352,11 +352,13 @@ struct nw_measure;
 struct nw_slower {
 	uint64_t ns;
 	double percentile; /* 0 < p < 1; ns is ignored then */
+	/* Keep so many of the slowest spans of each kind until the end, instead of calling slow() for any. */
+	size_t slowest;
 };
 
 static inline bool nw_slower_asked(const struct nw_slower *slower)
 {
-	return slower->ns || slower->percentile > 0;
+	return slower->ns || slower->percentile > 0 || slower->slowest;
 }
 
 /* Parses "50ms", "p99", "p99.9". -EINVAL: it is neither a duration above 0 nor a percentile between 0 and 100. */
@@ -378,6 +380,7 @@ struct nw_measure_options {
 	enum nw_costs costs; /* probe overhead in spans */
 	bool net; /* latencies without probe overhead, whose cost must be known */
 	struct nw_slower slower; /* slow() is called for each span that is slow */
+	bool spans_only;	 /* there must be spans, since nothing else is shown */
 	bool bins;		 /* keep counts by time, for pictures */
 	/* Take hits one by one even if many at once would do, because groups or intervals may be requested later. */
 	bool one_by_one;

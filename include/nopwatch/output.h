@@ -44,10 +44,16 @@ enum nw_sort {
 	NW_SORT_HITS,
 	NW_SORT_RATE,
 	NW_SORT_TOTAL,
+	NW_SORT_MIN, /* the statistics, in the order of their columns */
 	NW_SORT_MEAN,
 	NW_SORT_P50,
+	NW_SORT_P90,
 	NW_SORT_P99,
+	NW_SORT_P999,
 	NW_SORT_MAX,
+	NW_SORT_ABANDONED, /* only spans have these */
+	NW_SORT_UNMATCHED,
+	NW_SORT_DISCARDED,
 	NW_SORT_NAME,
 	NW_SORT_COUNT
 };
@@ -61,7 +67,8 @@ struct nw_view {
 	size_t top;
 	/* CSV: cells that a spreadsheet would take for a formula stay as they are */
 	bool raw;
-	bool all_rows; /* text: rows without hits, too, one by one */
+	bool all_rows;	 /* text: rows without hits, too, one by one */
+	bool spans_only; /* no rows of probes and their arguments */
 	/* text: trees of stacks by address in a function, with file and line, not by function */
 	bool frames;
 	size_t width; /* text: width of the terminal in characters; 0: any width */
@@ -81,6 +88,8 @@ enum nw_end_reason {
 };
 /* The fixed words for reasons (docs/json.md). */
 extern const char *const nw_end_reasons[];
+
+struct nw_slow_span;
 
 /* What was run, where and when, for a report that is read on another machine. Any text may be NULL, and any number 0:
  * not known. */
@@ -147,6 +156,9 @@ struct nw_report {
 	const struct nw_bins *bins;    /* counts by time, for a format that has bins */
 	const struct nw_flame *flames; /* NULL: --stack was not given */
 	size_t flame_count;
+	/* the slowest spans of each kind, kind by kind; none: they were not requested */
+	const struct nw_slow_span *slowest;
+	size_t slowest_count;
 };
 
 /* The flame graphs of a report's stacks, for its `flames`; none if it has no stacks. -ENOMEM. */
@@ -187,6 +199,8 @@ struct nw_slow_span {
 	const struct nw_span_states *states; /* as in a span's event */
 	/* `least` is this percentile of the spans before; 0: the user gave a time */
 	double percentile;
+	/* 1: the slowest of its kind, 2: the next, ...; 0: spans are not ranked, and `least` is meant */
+	size_t rank;
 	uint64_t run_start; /* time that text counts from */
 	int64_t wall_ns;    /* as in an event's line */
 	bool wall;

@@ -40,6 +40,7 @@ struct nw_args {
 	const struct nw_output_format *format;
 	const char *by, *filter;
 	struct nw_slower slower;
+	uint64_t slowest; /* --slowest; 0: not given */
 	bool states, net;
 	struct nw_until until; /* --until; without a span: not given */
 	const char *until_cmd;
@@ -106,9 +107,11 @@ struct nw_command {
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows raw hist quiet verbose color no-pager "
-#define NW_OPTIONS_STACKS "stack stack-size "
-#define NW_OPTIONS_STAT	  NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
-#define NW_OPTIONS_EVENTS NW_OPTIONS_RESULT "pid exe dry-run quiet "
+/* What only a printed report has, not the live one. */
+#define NW_OPTIONS_PRINTED "slowest spans-only "
+#define NW_OPTIONS_STACKS  "stack stack-size "
+#define NW_OPTIONS_STAT	   NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
+#define NW_OPTIONS_EVENTS  NW_OPTIONS_RESULT "pid exe dry-run quiet "
 
 /* All commands in the order of `nopwatch help`. Each is defined as nw_cmd_NAME. */
 /* clang-format off */

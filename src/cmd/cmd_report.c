@@ -30,6 +30,6 @@ const struct nw_command nw_cmd_report = {
 		"happens; FILE may also hold the text of trace_pipe. Needs neither root nor tracefs.\n"
 		"For the events one by one: nopwatch trace --from FILE.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_REPORT "stack no-demangle",
+	.options = NW_OPTIONS_REPORT NW_OPTIONS_PRINTED "stack no-demangle",
 	.run = run,
 };

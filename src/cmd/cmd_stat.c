@@ -286,6 +286,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 			    .interval_ns = args->interval_ns,
 			    .count = args->count,
 			    .slower = args->slower,
+			    .spans_only = args->view.spans_only,
 			    .states = args->states,
 			    .net = args->net,
 			    .costs = costs_of(args)},
@@ -306,6 +307,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 		.only = only,
 	};
 
+	options.measure.slower.slowest = args->slowest;
 	options.view.all_rows |= args->verbose > 0;
 	options.view.frames = args->verbose > 0;
 	return options;
@@ -379,6 +381,6 @@ const struct nw_command nw_cmd_stat = {
 		"file, only CMD and its children are counted (-a: everybody); if the probes are in\n"
 		"another program, CMD is just the load, and everybody is.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_STACKS NW_OPTIONS_STAT,
+	.options = NW_OPTIONS_STACKS NW_OPTIONS_STAT NW_OPTIONS_PRINTED,
 	.run = run,
 };

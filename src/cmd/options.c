@@ -151,8 +151,11 @@ static int take_json(const struct nw_option *option, struct nw_args *args,
 static int take_sort(const struct nw_option *option, struct nw_args *args,
 		     const char *value, struct nw_error *err)
 {
+	/* the table calls the hits of a span COUNT, and its columns have capitals */
+	const char *name = strcasecmp(value, "count") == 0 ? "hits" : value;
+
 	for (int i = NW_SORT_DEFAULT + 1; i < NW_SORT_COUNT; i++) {
-		if (strcmp(nw_sort_names[i], value) == 0) {
+		if (strcasecmp(nw_sort_names[i], name) == 0) {
 			args->view.sort = (enum nw_sort)i;
 			return 0;
 		}
@@ -252,12 +255,16 @@ static const struct nw_option options[] = {
 	{'j', "json", NULL, "the same as -f json", take_json, FIELD(format), NULL, 0, 0},
 	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu, an argument or 'sql(ARG)'",
 	 take_text, FIELD(by), "tid, pid, comm, cpu, an argument's name or sql(ARG)", 0, 0},
-	{0, "sort", "KEY", "by hits, rate, total, mean, p50, p99, max or name", take_sort,
-	 FIELD(view), "one of hits, rate, total, mean, p50, p99, max, name", 0, 0},
+	{0, "sort", "KEY", "by a column: hits, total, min, mean, p50, ..., name", take_sort,
+	 FIELD(view),
+	 "one of hits, rate, total, min, mean, p50, p90, p99, p99.9, max, abandoned, unmatched, discarded, name",
+	 0, 0},
 	{0, "top", "N", "only the first N probes, spans and groups of each", take_number,
 	 FIELD(top), "a number above 0", 1, UINT32_MAX},
 	{0, "all-rows", NULL, "also probes that were not hit, one by one",
 	 FLAG(view.all_rows)},
+	{0, "spans-only", NULL, "no rows of probes and of arguments",
+	 FLAG(view.spans_only)},
 	{0, "raw", NULL, "CSV: no ' before what a spreadsheet would compute",
 	 FLAG(view.raw)},
 	{0, "filter", "EXPR", "only hits for which 'status >= 400 && comm ~ \"a*\"' holds",
@@ -267,6 +274,8 @@ static const struct nw_option options[] = {
 	{0, "slower", "TIME|pNN", "show each span that takes so long, with its arguments",
 	 take_slower, FIELD(slower), "a duration such as 50ms, or a percentile such as p99",
 	 0, 0},
+	{0, "slowest", "N", "and the N slowest spans of each kind, with their arguments",
+	 take_number, FIELD(slowest), "a number from 1 to 1000", 1, 1000},
 	{0, "states", NULL, "split spans by what their threads did: ran, waited, slept",
 	 FLAG(states)},
 	{0, "net", NULL, "latencies without what the probes themselves cost", FLAG(net)},
@@ -408,6 +417,11 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 				"with --stack its flame graphs are of these spans only");
 		return -EINVAL;
 	}
+	if (args->slowest && nw_slower_asked(&args->slower))
+		return nw_fail_usage(err, "--slowest and --slower do not go together");
+	if (args->slowest && !args->format->slow && !args->format->bins)
+		return nw_fail_usage(err, "--slowest: -f %s cannot show single spans",
+				     args->format->name);
 	if (args->stacks.count && !args->format->stacks)
 		return nw_fail_usage(err, "--stack: -f %s has no place for stacks",
 				     args->format->name);
@@ -675,9 +689,10 @@ static const struct {
 	{"target:", "pid follow all exe from remote-path types no-follow-file no-demangle"},
 	{"stop:", "duration count"},
 	{"flight recorder:", "until until-signal until-cmd keep times"},
-	{"spans and groups:", "span by filter slower states net hist stack"},
-	{"output:", "output format json interval sort top all-rows raw time quiet verbose "
-		    "color no-pager"},
+	{"spans and groups:", "span by filter slower slowest states net hist stack"},
+	{"output:",
+	 "output format json interval sort top all-rows spans-only raw time quiet verbose "
+	 "color no-pager"},
 	{"overhead:", "max-rate buffer string-size stack-size"},
 	{"persistent events:", "group instance enable kernel-strings"},
 	{"danger:", "force foreign"},

@@ -263,6 +263,8 @@ static void show_all(const struct nw_report *report, enum nw_subject subject,
 	bool probes = subject == NW_SUBJECT_PROBES;
 	size_t count = probes ? report->selection->probes.count : report->span_count;
 
+	if (probes && report->view.spans_only)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
 			const struct nw_shown shown = nw_shown_in(report, subject, i, g);

@@ -52,7 +52,23 @@ is "in CSV, too" "$("$NOPWATCH" report -f csv --sort name --top 2 "$sample" | gr
 has "a total" "$(grep ^SPAN out)" '^SPAN +COUNT +TOTAL +MIN'
 "$NOPWATCH" report --sort size "$sample" >/dev/null 2>err
 is "another order is a mistake" $? 2
-has "that names the right ones" "$(cat err)" 'hits, rate, total, mean, p50, p99, max, name'
+has "that names the right ones" "$(cat err)" 'hits, rate, total, min, mean, .*unmatched, discarded, name'
+for column in COUNT TOTAL MIN MEAN P50 P90 P99 P99.9 MAX UNMATCHED DISCARDED; do
+  "$NOPWATCH" report --sort "$column" "$sample" >/dev/null 2>err
+  is "--sort takes the column $column" "$?$(cat err)" 0
+done
+is "--sort min puts the largest minimum first" "$("$NOPWATCH" report -j --sort min "$sample" | python3 -c '
+import json, sys
+least = [row["latency_ns"]["min"] for row in map(json.loads, sys.stdin) if row["type"] == "span"]
+print(len(least), least == sorted(least, reverse=True))')" "3 True"
+"$NOPWATCH" report --spans-only -v --top 1 "$sample" >out
+hasnt "--spans-only leaves out the probes" "$(cat out)" '^PROBE|between hits'
+has "and keeps the spans" "$(cat out)" '^myserver:request +913 '
+for format in json csv openmetrics; do
+  "$NOPWATCH" report -f "$format" --spans-only "$sample" >out
+  is "also in $format: no probe" "$(grep -c 'myserver:parse__start' out)" 0
+  ok "also in $format: spans" grep -q 'myserver:parse' out
+done
 "$NOPWATCH" report --top 0 "$sample" 2>/dev/null
 is "none are too few" $? 2
 

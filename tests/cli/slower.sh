@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
 
-sample=$TESTS_LIB/../demo/sample.dat
+export sample=$TESTS_LIB/../demo/sample.dat
 j() { python3 "$TESTS_LIB/j" "$@"; }
 
 "$NOPWATCH" trace -j --from "$sample" >events
@@ -54,6 +54,39 @@ is "none is no error" "$?.$(wc -c <none)" 0.0
 without=${PIPESTATUS[0]}
 "$NOPWATCH" trace --from "$sample" --slower 1us | head -n 1 >/dev/null
 is "a reader that goes away ends it as it ends other traces" "${PIPESTATUS[0]}" "$without"
+
+"$NOPWATCH" report -j --slowest 5 "$sample" >slowest
+ok "--slowest has the five longest spans of each kind, the longest first, with their arguments" python3 - <<'PY'
+import json
+"""every span with its arguments: those of at least 1 ns"""
+import os, subprocess
+every = subprocess.run([os.environ["NOPWATCH"], "report", "-j", "--slower", "1ns", os.environ["sample"]],
+                       stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+every = [row for row in map(json.loads, every) if row["type"] == "slow"]
+got = [row for row in map(json.loads, open("slowest")) if row["type"] == "slow"]
+names = sorted({row["span"] for row in every})
+assert sorted({row["span"] for row in got}) == names and len(names) == 3
+for name in names:
+    ours = [row for row in got if row["span"] == name]
+    assert [row["rank"] for row in ours] == [1, 2, 3, 4, 5]
+    want = sorted((row for row in every if row["span"] == name), key=lambda row: (-row["latency_ns"], row["time_ns"]))[:5]
+    assert [row["latency_ns"] for row in ours] == [row["latency_ns"] for row in want], name
+    by_time = {row["time_ns"]: row for row in every if row["span"] == name}
+    for row in ours:
+        assert row["args"] == by_time[row["time_ns"]]["args"] and row["comm"] == "server"
+        assert "limit_ns" not in row
+PY
+is "the summary is the same as without them" "$(grep -v '"slow"' slowest)" "$("$NOPWATCH" report -j "$sample")"
+"$NOPWATCH" report --slowest 2 --spans-only "$sample" >text
+is "text has a heading for each kind" "$(grep -c ', the 2 slowest:$' text)" 3
+is "and a line for each span" "$(grep -Ec '^ +[0-9.]+ +[0-9]+ +server-[0-9]+ +myserver:.*  from .*  to ' text)" 6
+"$NOPWATCH" report -f html --slowest 3 "$sample" >page.html 2>err
+is "a page has them anyway" "$?$(cat err)" 0
+"$NOPWATCH" report -f csv --slowest 3 "$sample" >/dev/null 2>err
+is "CSV has no place for the slowest" "$? $(head -n 1 err)" "2 nopwatch: --slowest: -f csv cannot show single spans"
+"$NOPWATCH" report --slowest 3 --slower 1ms "$sample" >/dev/null 2>err
+is "--slowest and --slower do not go together" "$? $(head -n 1 err)" \
+  "2 nopwatch: --slowest and --slower do not go together"
 
 for wrong in 0 p p0 p100 fast -1; do
   "$NOPWATCH" report --slower "$wrong" "$sample" >/dev/null 2>err

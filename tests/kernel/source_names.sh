@@ -20,7 +20,7 @@ if grep -q 'cannot be told' out; then
 else
   is "calls are timed under their names" "$(awk '/^app::/ && $2 == 30 { print $1 }' out | sort)" \
     "$(printf '%s\n' 'app::Server::serve' 'app::handler(double)' 'app::handler(int)' 'app::twice<double>' 'app::twice<int>')"
-  has "each overload has its histogram" "$(cat out)" '^app::handler\(int\), latency in ns:'
+  has "each overload has its histogram" "$(cat out)" '^app::handler\(int\), latency:'
 fi
 is "arguments of templates may be left out or given" \
   "$("$NOPWATCH" stat 'uprobe:./names:app::twice<int>' -- ./names 7 2>&1 | awk '/^uprobe:/ { print $1, $2 }')" 'uprobe:app::twice<int> 7'

@@ -239,7 +239,7 @@ static void expect_rows(const int64_t *values, size_t count, bool is_signed,
 		else
 			nw_histogram_add(&h, (uint64_t)values[i]);
 	}
-	nw_histogram_print(&h, &out);
+	nw_histogram_print(&h, false, 0, &out);
 	expect(&out, rows);
 	nw_histogram_free(&h);
 }
@@ -303,7 +303,7 @@ START_TEST(bars_are_as_long_as_a_float_makes_them)
 	/* 15 of 26: 30 in a float, 29 in a double */
 	for (int i = 0; i < 41; i++)
 		nw_histogram_add(&h, i < 15 ? 0 : 1);
-	nw_histogram_print(&h, &out);
+	nw_histogram_print(&h, false, 0, &out);
 	expect(&out, "[0]                   15 |" BAR_30 GAP_22 "|\n"
 		     "[1]                   26 |" BAR_52 "|\n");
 	nw_histogram_free(&h);

@@ -34,7 +34,9 @@ static int check_spans(const struct nw_measure *m, const struct nw_run *run,
 		       struct nw_error *err)
 {
 	const struct nw_measure_options *options = &m->options;
-	const char *option = nw_slower_asked(&options->slower)	     ? "--slower"
+	const char *option = options->slower.slowest		     ? "--slowest"
+			     : options->spans_only		     ? "--spans-only"
+			     : nw_slower_asked(&options->slower)     ? "--slower"
 			     : options->net && !options->listener    ? "--net"
 			     : options->states && !options->listener ? "--states"
 								     : NULL;
@@ -97,6 +99,11 @@ static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 	slow.task = m->task ? m->task : nw_run_task(m->run, event->hit->tid);
 	slow.run_start = so_far->start_ns;
 	slow.wall_ns = so_far->wall_ns;
+	if (m->options.slower.slowest) {
+		if (nw_slow_watch_keep(m->slow, &slow, event->span) < 0)
+			nw_no_memory(&m->failure);
+		return;
+	}
 	if (so_far->stacks)
 		count_stack(m, event, slow.began);
 	m->slow_spans++;
@@ -201,7 +208,9 @@ static int open_stacks(struct nw_measure *m, const struct nw_selection *selectio
 	if (!callers)
 		return 0;
 	m->begins = calloc(selection->probes.count + 1, sizeof(*m->begins));
-	if (!m->begins || (!m->slow && nw_span_starts_open(&m->starts) < 0))
+	/* If slow spans are shown as they end, only their stacks are counted. */
+	bool counts_all = !m->slow || m->options.slower.slowest;
+	if (!m->begins || (counts_all && nw_span_starts_open(&m->starts) < 0))
 		return nw_no_memory(err);
 	nw_vec_each (&m->spans, span)
 		nw_vec_each (&span->starts, probe)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -59,6 +60,25 @@ static int64_t wall_time(const struct nw_run_result *result, uint64_t time)
 	return result->wall_ns ? (int64_t)((uint64_t)result->wall_ns + time) : 0;
 }
 
+/* Collects the slowest spans, in the order in which the report shows their rows. -ENOMEM. */
+static int find_slowest(const struct nw_reports *r, const struct nw_report *report,
+			nw_slow_spans *out)
+{
+	nw_ranking ranking = {0};
+	enum nw_sort sort = report->view.sort ? report->view.sort : NW_SORT_TOTAL;
+	int ret = 0;
+
+	if (!r->options.measure.slower.slowest || report->interval)
+		return 0;
+	ret = nw_rank(report, NW_SUBJECT_SPANS, sort, &ranking);
+	nw_vec_each (&ranking, span)
+		if (ret == 0)
+			ret = nw_slow_watch_kept(r->measure.slow, (uint32_t)span->index,
+						 out);
+	nw_vec_free(&ranking);
+	return ret;
+}
+
 /* Writes a report to the output, with its picture up to `until` if the format has one. */
 static int show(struct nw_reports *r, struct nw_output *output, const struct nw_report *of,
 		const struct nw_run_result *result, uint64_t until, struct nw_error *err)
@@ -66,6 +86,7 @@ static int show(struct nw_reports *r, struct nw_output *output, const struct nw_
 	struct nw_report report = *of;
 	struct nw_bins *bins = r->measure.bins;
 	struct nw_flames flames = {0};
+	nw_slow_spans slowest = {0};
 	struct nw_buf cost = {0};
 	int ret = bins ? nw_bins_update(bins, until) : 0;
 
@@ -84,11 +105,16 @@ static int show(struct nw_reports *r, struct nw_output *output, const struct nw_
 	report.bins = bins;
 	if (ret == 0 && bins)
 		ret = nw_flames_make(&report, &flames);
+	if (ret == 0)
+		ret = find_slowest(r, &report, &slowest);
+	report.slowest = slowest.item;
+	report.slowest_count = slowest.count;
 	report.flames = flames.list.item;
 	report.flame_count = flames.list.count;
 	if (ret == 0)
 		nw_output_report(output, &report);
 	nw_flames_free(&flames);
+	nw_vec_free(&slowest);
 	nw_buf_free(&cost);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }

@@ -4,11 +4,21 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "slower.h"
 
-/* The spans of one kind so far, if the limit is a percentile. */
+/* A copy of a slow span, with everything that it points to and that does not outlive the span. */
+struct kept {
+	struct nw_slow_span slow;
+	struct nw_hit *began, *ended;
+	struct nw_task task;
+	struct nw_span_states states;
+};
+
+/* The spans of one kind so far: for a percentile their latencies, and the slowest of them, in this order. */
 struct kind {
+	NW_VEC(struct kept *) slowest;
 	struct nw_histogram seen;
 	uint64_t least; /* the limit; UINT64_MAX: there are too few spans */
 	uint64_t again; /* number of spans at which the limit is computed again */
@@ -67,12 +77,23 @@ int nw_slow_watch_open(const struct nw_slower *slower, size_t spans,
 	return 0;
 }
 
+static void free_kept(struct kept *kept)
+{
+	free(kept->began);
+	free(kept->ended);
+	free(kept);
+}
+
 void nw_slow_watch_free(struct nw_slow_watch *watch)
 {
 	if (!watch)
 		return;
-	for (size_t i = 0; watch->kind && i < watch->kinds; i++)
+	for (size_t i = 0; watch->kind && i < watch->kinds; i++) {
 		nw_histogram_free(&watch->kind[i].seen);
+		nw_vec_each (&watch->kind[i].slowest, kept)
+			free_kept(*kept);
+		nw_vec_free(&watch->kind[i].slowest);
+	}
 	free(watch->kind);
 	nw_span_starts_free(watch->starts);
 	free(watch);
@@ -96,6 +117,69 @@ static uint64_t limit_of(struct kind *kind, double percentile, uint64_t latency)
 	return least;
 }
 
+/* Returns the latency that a span must exceed to be one of the slowest. */
+static uint64_t least_kept(const struct kind *kind, size_t most)
+{
+	return kind->slowest.count < most ? 0 : kind->slowest.item[most - 1]->slow.latency;
+}
+
+static struct kept *copy_of(const struct nw_slow_span *slow)
+{
+	struct kept *kept = calloc(1, sizeof(*kept));
+
+	if (!kept)
+		return NULL;
+	kept->slow = *slow;
+	kept->task = *slow->task;
+	kept->slow.task = &kept->task;
+	kept->slow.ended = kept->ended = nw_hit_copy(slow->ended);
+	if (slow->began)
+		kept->slow.began = kept->began = nw_hit_copy(slow->began);
+	if (slow->states) {
+		kept->states = *slow->states;
+		kept->slow.states = &kept->states;
+	}
+	if (kept->ended && (kept->began || !slow->began))
+		return kept;
+	free_kept(kept);
+	return NULL;
+}
+
+int nw_slow_watch_keep(struct nw_slow_watch *watch, const struct nw_slow_span *slow,
+		       uint32_t span)
+{
+	struct kind *kind = &watch->kind[span];
+	struct kept *kept = copy_of(slow);
+	struct kept **slot = kept ? nw_vec_add(&kind->slowest) : NULL;
+	size_t at = kind->slowest.count - 1;
+
+	if (!slot) {
+		if (kept)
+			free_kept(kept);
+		return -ENOMEM;
+	}
+	for (; at && kind->slowest.item[at - 1]->slow.latency < slow->latency; at--)
+		kind->slowest.item[at] = kind->slowest.item[at - 1];
+	kind->slowest.item[at] = kept;
+	if (kind->slowest.count > watch->slower.slowest)
+		free_kept(kind->slowest.item[--kind->slowest.count]);
+	return 0;
+}
+
+int nw_slow_watch_kept(const struct nw_slow_watch *watch, uint32_t span, nw_slow_spans *out)
+{
+	size_t rank = 0;
+
+	nw_vec_each (&watch->kind[span].slowest, kept) {
+		struct nw_slow_span *slow = nw_vec_add(out);
+		if (!slow)
+			return -ENOMEM;
+		*slow = (*kept)->slow;
+		slow->rank = ++rank;
+	}
+	return 0;
+}
+
 bool nw_slow_watch_failed(const struct nw_slow_watch *watch)
 {
 	bool failed = nw_span_starts_failed(watch->starts);
@@ -114,11 +198,14 @@ bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event 
 	if (event->moment != NW_SPAN_ENDS)
 		return false;
 	uint64_t latency = event->latency;
-	uint64_t least = percentile > 0
-				 ? limit_of(&watch->kind[event->span], percentile, latency)
-				 : watch->slower.ns;
+	struct kind *kind = &watch->kind[event->span];
+	size_t most = watch->slower.slowest;
+	uint64_t least = most		  ? least_kept(kind, most)
+			 : percentile > 0 ? limit_of(kind, percentile, latency)
+					  : watch->slower.ns;
 	/* A span in the percentile's own bucket is as long as many other spans, so it is not slow. */
-	if (percentile > 0 ? latency <= least : latency < least)
+	if (percentile > 0 || (most && kind->slowest.count == most) ? latency <= least
+								    : latency < least)
 		return false;
 	*out = (struct nw_slow_span){
 		.began = began,

@@ -18,5 +18,12 @@ void nw_slow_watch_free(struct nw_slow_watch *watch);
 bool nw_slow_watch_failed(const struct nw_slow_watch *watch); /* Did memory run out? */
 bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event *event,
 			struct nw_slow_span *out);
+/* Keeps a copy of a span that was slow, and drops the one that does not belong to the slowest any more. -ENOMEM. */
+int nw_slow_watch_keep(struct nw_slow_watch *watch, const struct nw_slow_span *slow,
+		       uint32_t span);
+typedef NW_VEC(struct nw_slow_span) nw_slow_spans;
+/* Appends the spans of a kind that are kept, the slowest first; they are valid until a next one is kept. -ENOMEM. */
+int nw_slow_watch_kept(const struct nw_slow_watch *watch, uint32_t span,
+		       nw_slow_spans *out);
 
 #endif

@@ -256,7 +256,10 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	nw_json_key_u64(&json, "time_ns", slow->ended->time);
 	nw_json_key_u64(&json, "latency_ns", slow->latency);
 	say(slow->net, "net", &json);
-	nw_json_key_u64(&json, "limit_ns", slow->least);
+	if (slow->rank)
+		nw_json_key_u64(&json, "rank", slow->rank);
+	else
+		nw_json_key_u64(&json, "limit_ns", slow->least);
 	if (slow->has_cost)
 		nw_json_key_u64(&json, "probe_cost_ns", slow->cost);
 	if (slow->wall_ns)
@@ -611,6 +614,8 @@ static void report(struct nw_output *output, const struct nw_report *report)
 {
 	nw_rank_each(report, NW_SUBJECT_PROBES, row_object, &output->text);
 	nw_rank_each(report, NW_SUBJECT_SPANS, row_object, &output->text);
+	for (size_t i = 0; i < report->slowest_count; i++)
+		slow(output, &report->slowest[i]);
 	if (!report->interval)
 		nw_report_each_stack_owner(report, stack_objects, &output->text);
 }

@@ -9,9 +9,20 @@
 #include "report.h"
 
 const char *const nw_sort_names[NW_SORT_COUNT] = {
-	[NW_SORT_HITS] = "hits", [NW_SORT_RATE] = "rate", [NW_SORT_TOTAL] = "total",
-	[NW_SORT_MEAN] = "mean", [NW_SORT_P50] = "p50",	  [NW_SORT_P99] = "p99",
-	[NW_SORT_MAX] = "max",	 [NW_SORT_NAME] = "name",
+	[NW_SORT_HITS] = "hits",
+	[NW_SORT_RATE] = "rate",
+	[NW_SORT_TOTAL] = "total",
+	[NW_SORT_MIN] = "min",
+	[NW_SORT_MEAN] = "mean",
+	[NW_SORT_P50] = "p50",
+	[NW_SORT_P90] = "p90",
+	[NW_SORT_P99] = "p99",
+	[NW_SORT_P999] = "p99.9",
+	[NW_SORT_MAX] = "max",
+	[NW_SORT_ABANDONED] = "abandoned",
+	[NW_SORT_UNMATCHED] = "unmatched",
+	[NW_SORT_DISCARDED] = "discarded",
+	[NW_SORT_NAME] = "name",
 };
 
 static const void *row_in(const struct nw_report *report, enum nw_subject subject,
@@ -47,37 +58,27 @@ bool nw_is_silent(const struct nw_report *report, enum nw_subject subject, size_
 
 /* ---- keys --------------------------------------------------------------------------- */
 
-/* The values that rows are ordered by: hits, and the distribution of gaps or latencies, of one group or of all. */
-struct ranked_by {
-	uint64_t hits;
-	const struct nw_histogram *times;
-};
-
-static struct ranked_by ranked_by(const struct nw_report *report, enum nw_subject subject,
-				  size_t index, size_t group)
+/* Returns what a row is ordered by. The keys from NW_SORT_MIN to NW_SORT_MAX are the statistics, in their order. */
+static double key_of(enum nw_sort sort, enum nw_subject subject, const void *row)
 {
-	const void *row = row_in(report, subject, index, group);
+	const struct nw_histogram *times = nw_row_times(subject, row);
+	const struct nw_span_row *span = subject == NW_SUBJECT_SPANS ? row : NULL;
 
-	return (struct ranked_by){nw_row_count(subject, row), nw_row_times(subject, row)};
-}
-
-static double key_of(enum nw_sort sort, const struct ranked_by *of)
-{
+	if (sort >= NW_SORT_MIN && sort <= NW_SORT_MAX)
+		return times->count ? (double)nw_statistic_of(
+					      times, &nw_statistics[sort - NW_SORT_MIN])
+				    : 0;
 	switch (sort) {
 	case NW_SORT_TOTAL:
-		return (double)of->times->sum;
-	case NW_SORT_MEAN:
-		return of->times->count ? nw_histogram_mean(of->times) : 0;
-	case NW_SORT_P50:
-		return of->times->count ? (double)nw_histogram_percentile(of->times, 0.5)
-					: 0;
-	case NW_SORT_P99:
-		return of->times->count ? (double)nw_histogram_percentile(of->times, 0.99)
-					: 0;
-	case NW_SORT_MAX:
-		return of->times->count ? (double)of->times->max : 0;
+		return (double)times->sum;
+	case NW_SORT_ABANDONED:
+		return span ? (double)span->abandoned : 0;
+	case NW_SORT_UNMATCHED:
+		return span ? (double)(span->unmatched_starts + span->unmatched_ends) : 0;
+	case NW_SORT_DISCARDED:
+		return span ? (double)span->discarded : 0;
 	default:
-		return (double)of->hits;
+		return (double)nw_row_count(subject, row);
 	}
 }
 
@@ -86,20 +87,14 @@ static double key_of_all(const struct nw_report *report, enum nw_subject subject
 			 size_t index, enum nw_sort sort)
 {
 	size_t groups = nw_summary_groups(report->summary);
-	struct nw_histogram all = {0};
-	struct ranked_by sum = {.times = &all};
+	struct nw_rest sum = {.subject = subject};
 
-	if (groups == 1) {
-		sum = ranked_by(report, subject, index, 0);
-		return key_of(sort, &sum);
-	}
-	for (size_t g = 0; g < groups; g++) {
-		struct ranked_by one = ranked_by(report, subject, index, g);
-		sum.hits += one.hits;
-		nw_histogram_merge(&all, one.times);
-	}
-	double key = key_of(sort, &sum);
-	nw_histogram_free(&all);
+	if (groups == 1)
+		return key_of(sort, subject, row_in(report, subject, index, 0));
+	for (size_t g = 0; g < groups; g++)
+		nw_row_merge(subject, &sum.row, row_in(report, subject, index, g), 0);
+	double key = key_of(sort, subject, &sum.row);
+	nw_rest_free(&sum);
 	return key;
 }
 
@@ -149,6 +144,8 @@ int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sor
 	size_t count = probes ? report->selection->probes.count : report->span_count;
 	int ret = 0;
 
+	if (probes && report->view.spans_only)
+		return 0;
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		if (!is_hidden(report, subject, i) &&
 		    !(only_hit && nw_is_silent(report, subject, i)))
@@ -167,9 +164,9 @@ int nw_rank_groups(const struct nw_report *report, enum nw_subject subject, size
 	int ret = 0;
 
 	for (size_t g = 0; ret == 0 && g < nw_summary_groups(report->summary); g++) {
-		const struct ranked_by by = ranked_by(report, subject, index, g);
 		if (has_row(report, subject, index, g))
-			ret = add(out, g, key_of(sort, &by),
+			ret = add(out, g,
+				  key_of(sort, subject, row_in(report, subject, index, g)),
 				  nw_summary_group_name(report->summary, g));
 	}
 	order(out, sort);
@@ -206,6 +203,8 @@ int nw_rest_of(const struct nw_report *report, const nw_ranking *shown, struct n
 	nw_cleanup(nw_free_ptr) bool *is_shown = calloc(count + 1, sizeof(*is_shown));
 	int ret = is_shown ? 0 : -ENOMEM;
 
+	if (out->subject == NW_SUBJECT_PROBES && report->view.spans_only)
+		return 0;
 	nw_vec_each (shown, one)
 		if (is_shown)
 			is_shown[one->index] = true;

@@ -225,7 +225,10 @@ void nw_table_free(struct nw_table *table)
 /* ---- histograms --------------------------------------------------------------------- */
 
 enum {
-	BAR_WIDTH = 52,
+	BAR_WIDTH = 52, /* bpftrace's; the rest of its line has 27 characters */
+	REST_WIDTH = 27,
+	LEAST_BAR = 8,
+	MOST_BAR = 200,
 	ROWS = 1 + 65
 }; /* negatives, 0, 1, [2, 4), ... [2^63, 2^64) */
 
@@ -246,12 +249,28 @@ static void power_text(unsigned int power, char out[16])
 	snprintf(out, 16, "%u%s", 1u << power % 10, letter);
 }
 
-static void row_label(unsigned int row, char out[40])
+/* Writes "512ns-1.02us", or "1.05-2.10ms" if both ends have the same unit. */
+static void time_label(unsigned int row, char out[40])
+{
+	char low[16], high[16];
+	uint64_t end = row < ROWS - 1 ? UINT64_C(1) << (row - 1) : UINT64_MAX;
+
+	nw_duration_text(row <= 2 ? row - 1 : UINT64_C(1) << (row - 2), low);
+	nw_duration_text(end, high);
+	size_t digits = strspn(low, "0123456789.");
+	if (row > 2 && strcmp(low + digits, high + strspn(high, "0123456789.")) == 0)
+		low[digits] = '\0';
+	snprintf(out, 40, row <= 2 ? "%s" : "%s-%s", low, high);
+}
+
+static void row_label(unsigned int row, bool is_time, char out[40])
 {
 	char low[16], high[16];
 
 	if (row == 0) {
 		snprintf(out, 40, "(..., 0)");
+	} else if (is_time) {
+		time_label(row, out);
 	} else if (row <= 2) {
 		snprintf(out, 40, "[%u]", row - 1);
 	} else {
@@ -261,8 +280,11 @@ static void row_label(unsigned int row, char out[40])
 	}
 }
 
-void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out)
+void nw_histogram_print(const struct nw_histogram *h, bool is_time, size_t width,
+			struct nw_buf *out)
 {
+	const size_t room = nw_min64(width > REST_WIDTH ? width - REST_WIDTH : 0, MOST_BAR);
+	const size_t most_bar = width ? nw_max64(room, LEAST_BAR) : BAR_WIDTH;
 	uint64_t count[ROWS] = {0}, most = 0;
 	unsigned int first = ROWS, last = 0, at = 0;
 	struct nw_bucket bucket;
@@ -277,13 +299,13 @@ void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out)
 		most = nw_max64(most, count[row]);
 	}
 	for (unsigned int row = first; row <= last && most; row++) {
-		char label[40], bar[BAR_WIDTH + 1];
+		char label[40], bar[MOST_BAR + 1];
 		/* float, as in bpftrace: a double would make some bars shorter */
-		size_t len = (size_t)((float)count[row] / (float)most * BAR_WIDTH);
+		size_t len = (size_t)((float)count[row] / (float)most * (float)most_bar);
 		memset(bar, '@', len);
 		bar[len] = '\0';
-		row_label(row, label);
-		nw_buf_printf(out, "%-16s%8llu |%-52s|\n", label,
-			      (unsigned long long)count[row], bar);
+		row_label(row, is_time, label);
+		nw_buf_printf(out, "%-16s%8llu |%-*s|\n", label,
+			      (unsigned long long)count[row], (int)most_bar, bar);
 	}
 }

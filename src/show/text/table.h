@@ -42,8 +42,9 @@ void nw_table_free(struct nw_table *table);
 
 /* ---- histograms --------------------------------------------------------------------- */
 
-/* bpftrace's rows (its src/output/text.cpp: "%-16s%8llu |%-52s|"), one per power of two from
- * the first to the last that is not empty. */
-void nw_histogram_print(const struct nw_histogram *h, struct nw_buf *out);
+/* Writes bpftrace's rows (its src/output/text.cpp: "%-16s%8llu |%-52s|"), one per power of two from the first to the
+ * last that is not empty. is_time: the labels are durations as in the tables. width: of a line; 0: bpftrace's. */
+void nw_histogram_print(const struct nw_histogram *h, bool is_time, size_t width,
+			struct nw_buf *out);
 
 #endif

@@ -479,8 +479,8 @@ static void arg_table(struct text *t)
 
 /* ---- histograms --------------------------------------------------------------------- */
 
-static void histogram(struct text *t, const char *name, const char *what, size_t group,
-		      const struct nw_histogram *h)
+static void histogram(struct text *t, const char *name, const char *what, bool is_time,
+		      size_t group, const struct nw_histogram *h)
 {
 	const struct nw_report *report = t->report;
 
@@ -493,7 +493,7 @@ static void histogram(struct text *t, const char *name, const char *what, size_t
 		add_group(nw_summary_group_name(report->summary, group), t->out);
 	}
 	nw_buf_printf(t->out, ", %s:\n", what);
-	nw_histogram_print(h, t->out);
+	nw_histogram_print(h, is_time, report->view.width, t->out);
 }
 
 static void probe_histograms(struct text *t, size_t index, size_t group)
@@ -503,12 +503,12 @@ static void probe_histograms(struct text *t, size_t index, size_t group)
 							index);
 
 	if (t->report->gaps)
-		histogram(t, probe->label, "ns between hits", group, &row->gap);
+		histogram(t, probe->label, "time between hits", true, group, &row->gap);
 	for (size_t i = 0; row->args && i < probe->args.count; i++) {
 		char name[32];
 		nw_arg_name(probe, i, name);
 		if (is_shown(t->report, probe, i))
-			histogram(t, probe->label, name, group, &row->args[i]);
+			histogram(t, probe->label, name, false, group, &row->args[i]);
 	}
 }
 
@@ -520,7 +520,7 @@ static void span_histogram(struct text *t, size_t index, size_t group)
 	if (!h->count)
 		return;
 	if (t->histograms++ < most_groups(t) || t->report->view.all_rows)
-		histogram(t, t->report->spans[index].name, "latency in ns", group, h);
+		histogram(t, t->report->spans[index].name, "latency", true, group, h);
 	else
 		t->unshown++;
 }
@@ -539,6 +539,29 @@ static void histograms(struct text *t, enum nw_subject subject,
 		nw_vec_free(&groups);
 	}
 	nw_vec_free(&ranking);
+}
+
+/* ---- the slowest spans -------------------------------------------------------------- */
+
+static void slowest(struct nw_output *output, const struct nw_report *report)
+{
+	struct nw_buf *out = &output->text;
+
+	for (size_t i = 0; i < report->slowest_count; i++) {
+		const struct nw_slow_span *slow = &report->slowest[i];
+		size_t count = 1;
+		while (i + count < report->slowest_count && slow[count].rank > 1)
+			count++;
+		if (slow->rank == 1) {
+			nw_buf_addc(out, '\n');
+			nw_buf_add_escaped(out, slow->span->name, strlen(slow->span->name));
+			if (count > 1)
+				nw_buf_printf(out, ", the %zu slowest:\n", count);
+			else
+				nw_buf_adds(out, ", the slowest:\n");
+		}
+		output->format->slow(output, slow);
+	}
 }
 
 /* ---- the end ------------------------------------------------------------------------ */
@@ -710,13 +733,15 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	struct nw_buf *out = &output->text;
 	struct text t = {.report = report, .out = out};
 
-	t.silent[NW_SUBJECT_PROBES] = count_silent(report, NW_SUBJECT_PROBES,
-						   report->selection->probes.count);
+	if (!report->view.spans_only)
+		t.silent[NW_SUBJECT_PROBES] = count_silent(report, NW_SUBJECT_PROBES,
+							   report->selection->probes.count);
 	t.silent[NW_SUBJECT_SPANS] = count_silent(report, NW_SUBJECT_SPANS,
 						  report->span_count);
-	t.active[NW_SUBJECT_PROBES] = report->selection->probes.count -
-				      nw_selection_hidden(report->selection) -
-				      t.silent[NW_SUBJECT_PROBES];
+	if (!report->view.spans_only)
+		t.active[NW_SUBJECT_PROBES] = report->selection->probes.count -
+					      nw_selection_hidden(report->selection) -
+					      t.silent[NW_SUBJECT_PROBES];
 	t.active[NW_SUBJECT_SPANS] = report->span_count - t.silent[NW_SUBJECT_SPANS];
 	if (report->interval)
 		title(report, out);
@@ -725,10 +750,13 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	const size_t before = out->len;
 	span_table(&t);
 	nw_text_states(report, &t.left_out, out);
-	if (out->len > before)
-		nw_buf_addc(out, '\n');
-	probe_table(&t);
-	arg_table(&t);
+	if (!report->view.spans_only) {
+		if (out->len > before)
+			nw_buf_addc(out, '\n');
+		probe_table(&t);
+		arg_table(&t);
+	}
+	slowest(output, report);
 	if (!report->interval)
 		nw_text_stacks(report, out);
 	histograms(&t, NW_SUBJECT_SPANS, span_histogram);
