@@ -200,11 +200,12 @@ int nw_rest_of(const struct nw_report *report, const nw_ranking *shown, struct n
 {
 	size_t count = out->subject == NW_SUBJECT_PROBES ? report->selection->probes.count
 							 : report->span_count;
-	nw_cleanup(nw_free_ptr) bool *is_shown = calloc(count + 1, sizeof(*is_shown));
-	int ret = is_shown ? 0 : -ENOMEM;
 
 	if (out->subject == NW_SUBJECT_PROBES && report->view.spans_only)
 		return 0;
+	nw_cleanup(nw_free_ptr) bool *is_shown = calloc(count + 1, sizeof(*is_shown));
+	int ret = is_shown ? 0 : -ENOMEM;
+
 	nw_vec_each (shown, one)
 		if (is_shown)
 			is_shown[one->index] = true;
