@@ -61,8 +61,9 @@ enum nw_process_use {
 	NW_PROCESS_WRITE, /* memory is for reading and writing */
 };
 
-/* Returns 0 or -errno. -ESRCH: the process is gone; -EAGAIN: it starts one program after the other; -ENODATA (for
- * writing only): it cannot be proved that memory and maps belong together. */
+/* Returns 0 or -errno. -ESRCH: the process is gone; -EAGAIN: it starts one program after the other. For writing only:
+ * -EINPROGRESS: the kernel is still starting its program, which has run nothing yet; -ENODATA: it cannot be proved that
+ * memory and maps belong together. */
 int nw_process_open(pid_t pid, enum nw_process_use use, struct nw_process *out);
 void nw_process_close(struct nw_process *process);
 /* A file, identified by stat() and its build ID. */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -121,9 +122,9 @@ START_TEST(memory_is_that_of_the_program_that_was_looked_at)
 	ck_assert_int_eq(pwrite(process.memory, &value, sizeof(value), at), 0);
 	nw_process_close(&process);
 	int ret;
-	do /* it may still be about to start, which cannot be told yet */
+	do /* the kernel may still be starting it */
 		ret = nw_process_open(child, NW_PROCESS_WRITE, &process);
-	while (ret == -ENODATA);
+	while (ret == -EINPROGRESS);
 	ck_assert_int_eq(ret, 0);
 	ck_assert(!process.stat.forked);
 	nw_process_close(&process);
@@ -131,6 +132,65 @@ START_TEST(memory_is_that_of_the_program_that_was_looked_at)
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 	ck_assert_int_eq(nw_process_open(child, NW_PROCESS_WRITE, &process), -ESRCH);
 	ck_assert_int_eq(nw_process_open(child, NW_PROCESS_READ, &process), -ESRCH);
+}
+END_TEST
+
+/* Empties our auxiliary vector and leaves the rest of our memory as it is (man 2 prctl, PR_SET_MM_MAP). */
+static bool empty_own_vector(void)
+{
+	static __u64 vector[2];
+	unsigned long long field[53] = {0};
+	struct prctl_mm_map map = {
+		.auxv = vector, .auxv_size = sizeof(vector), .exe_fd = ~0U};
+	FILE *file = fopen("/proc/self/stat", "re");
+	char text[2048] = "", *at;
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_ptr_nonnull(fgets(text, sizeof(text), file));
+	fclose(file);
+	at = strrchr(text, ')') + 3; /* field 3, the state, and the numbers behind it */
+	for (int i = 4; i < 53 && (at = strchr(at, ' ')); i++)
+		field[i] = strtoull(at, &at, 10);
+	map.start_code = field[26];
+	map.end_code = field[27];
+	map.start_stack = field[28];
+	map.start_data = field[45];
+	map.end_data = field[46];
+	map.start_brk = field[47];
+	map.brk = (uintptr_t)sbrk(0);
+	map.arg_start = field[48];
+	map.arg_end = field[49];
+	map.env_start = field[50];
+	map.env_end = field[51];
+	return prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0) == 0;
+}
+
+/* The kernel fills the vector last when it starts a program. */
+START_TEST(a_program_that_is_being_started_is_told)
+{
+	struct nw_process process;
+	int ready[2];
+	char byte;
+
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		byte = empty_own_vector() ? 0 : (char)errno;
+		if (write(ready[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	if (byte !=
+	    EINVAL) { /* a kernel before 3.18, or one without CONFIG_CHECKPOINT_RESTORE */
+		ck_assert_int_eq(byte, 0);
+		ck_assert_int_eq(nw_process_open(child, NW_PROCESS_WRITE, &process),
+				 -EINPROGRESS);
+		ck_assert_int_eq(nw_process_open(child, NW_PROCESS_READ, &process), 0);
+		nw_process_close(&process);
+	}
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 END_TEST
 
@@ -187,4 +247,4 @@ END_TEST
 UNIT_MAIN("process_once", a_variable_is_private_and_writable,
 	  a_file_on_another_device_is_known_by_its_build_id,
 	  memory_is_that_of_the_program_that_was_looked_at,
-	  memory_and_mappings_are_of_one_program)
+	  a_program_that_is_being_started_is_told, memory_and_mappings_are_of_one_program)

@@ -103,8 +103,16 @@ static bool read_random(int memory, uint64_t at, unsigned char bytes[16])
 	return at && pread(memory, bytes, 16, (off_t)at) == 16;
 }
 
-/* Is the process still in the address space of `memory`? Returns 0; -EAGAIN: it is in another one; -ENODATA:
- * unknown. */
+/* Is the kernel still starting the program? It empties the vector with the new address space, maps the program's
+ * file, and fills the vector last (fs/binfmt_elf.c, create_elf_tables). */
+static bool is_starting(const struct program *program)
+{
+	return program->auxv_len >= sizeof(long) &&
+	       auxv_word(program, 0, sizeof(long)) == 0;
+}
+
+/* Is the process still in the address space of `memory`? Returns 0; -EAGAIN: it is in another one; -EINPROGRESS: the
+ * kernel is still starting its program; -ENODATA: unknown. */
 static int is_still_in(int dir, int memory, const struct program *before)
 {
 	unsigned char meant[16], current[16];
@@ -122,7 +130,7 @@ static int is_still_in(int dir, int memory, const struct program *before)
 	if (known != there || !same_program(before, &after) ||
 	    (known && memcmp(meant, current, sizeof(meant)) != 0))
 		return -EAGAIN;
-	return known ? 0 : -ENODATA;
+	return known ? 0 : is_starting(&after) ? -EINPROGRESS : -ENODATA;
 }
 
 static int read_stat(int dir, struct nw_process_stat *out)
@@ -178,8 +186,7 @@ int nw_process_open(pid_t pid, enum nw_process_use use, struct nw_process *out)
 	process.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (process.dir < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	/* -ENODATA mostly means that the kernel is still starting the program. */
-	for (int i = 0; i < MOST_TRIES && (ret == -EAGAIN || ret == -ENODATA); i++) {
+	for (int i = 0; i < MOST_TRIES && (ret == -EAGAIN || ret == -EINPROGRESS); i++) {
 		nw_mappings_free(&process.maps);
 		if (process.memory >= 0)
 			close(process.memory);

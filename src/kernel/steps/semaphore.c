@@ -93,10 +93,11 @@ static bool may_map(const struct nw_semaphores *set, pid_t pid)
 	return found;
 }
 
-/* Has the process ended, or started another program? Then nothing is left to do in the old one. */
+/* Has the process ended, or started another program? Then nothing is left to do in the old one. A program that the
+ * kernel is still starting (-EINPROGRESS, which lasts while other processes keep the CPU) was not raised yet. */
 static bool is_gone(int ret)
 {
-	return ret == -ESRCH || ret == -EAGAIN;
+	return ret == -ESRCH || ret == -EAGAIN || ret == -EINPROGRESS;
 }
 
 /* ---- raising ------------------------------------------------------------------------ */
