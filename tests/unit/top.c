@@ -389,6 +389,17 @@ START_TEST(short_intervals_share_a_slot)
 }
 END_TEST
 
+START_TEST(slots_hold_all_of_the_time)
+{
+	nw_top_open(&top, 0, 1, 10 * NW_TOP_SLOTS);
+	ck_assert_uint_eq(top.slot_ns, 10);
+	nw_top_open(&top, 0, 1, 10 * NW_TOP_SLOTS + 1);
+	ck_assert_uint_eq(top.slot_ns, 11);
+	nw_top_open(&top, 0, 1, 0);
+	ck_assert_uint_eq(top.slot_ns * NW_TOP_SLOTS, 60 * second);
+}
+END_TEST
+
 START_TEST(rows_have_a_limit)
 {
 	char name[16];
@@ -461,6 +472,26 @@ START_TEST(a_picture_of_80_by_24)
 			 "q quit  ? help  s sort  i interval  space pause  / filter  b "
 			 "group by  w report\n");
 	free(picture);
+	teardown();
+}
+END_TEST
+
+/* Every span is in a line, and the lines are as many as fit. */
+START_TEST(a_histogram_fits_its_pane)
+{
+	setup();
+	for (unsigned int i = 0; i < 20; i++) {
+		next();
+		add(true, 0, "app:request", 1, 1000ULL << i);
+	}
+	view.ascii = true;
+	press(NW_PRESS_ENTER);
+	expect(80, 24,
+	       " 201ms         2 #################################################  p99\nq quit");
+	expect(80, 24, " 768ns         2 #");
+	expect(80, 16,
+	       " 134ms         2 ########################                           p99\nq quit");
+	expect(80, 16, " 768ns         4 #");
 	teardown();
 }
 END_TEST
@@ -761,9 +792,10 @@ END_TEST
 UNIT_MAIN("top", a_terminal_shows_what_is_drawn, without_colours_none_are_sent,
 	  keys_are_what_terminals_send, any_bytes_come_to_an_end,
 	  bins_are_two_a_power_of_two, the_last_interval_and_everything,
-	  a_minute_is_remembered, short_intervals_share_a_slot, rows_have_a_limit,
-	  a_copy_stands_still, a_picture_of_80_by_24, small_terminals_get_what_fits,
-	  nothing_has_happened, names_are_hostile, rows_are_sorted_by_what_is_asked_for,
+	  a_minute_is_remembered, short_intervals_share_a_slot, slots_hold_all_of_the_time,
+	  rows_have_a_limit, a_histogram_fits_its_pane, a_copy_stands_still,
+	  a_picture_of_80_by_24, small_terminals_get_what_fits, nothing_has_happened,
+	  names_are_hostile, rows_are_sorted_by_what_is_asked_for,
 	  the_cursor_stays_with_its_row, more_rows_than_lines_are_scrolled,
 	  names_are_filtered_while_they_are_typed, what_is_typed_is_asked_for,
 	  help_names_the_keys, pictures_have_the_characters_that_there_are,
