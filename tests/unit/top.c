@@ -492,6 +492,7 @@ START_TEST(a_histogram_fits_its_pane)
 	expect(80, 16,
 	       " 134ms         2 ########################                           p99\nq quit");
 	expect(80, 16, " 768ns         4 #");
+	expect(80, 30, " 67.1ms         1 #"); /* 39 bins in 13 lines */
 	teardown();
 }
 END_TEST
