@@ -103,7 +103,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings -Wno-format-nonliteral
-ALL_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DNOPWATCH_VERSION='"$(VERSION)"' -Iinclude -Isrc \
+ALL_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DNOPWATCH_VERSION='"$(VERSION)"' -Isrc \
 	$(LIB_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS := -std=gnu11 $(OPTIMISE) $(WARNINGS) $(EXTRA) $(CFLAGS)
 ALL_LDFLAGS := $(EXTRA) $(LDFLAGS)
@@ -183,7 +183,7 @@ $(BUILD)/src/show/html/html.o: $(addprefix src/show/html/,report.html report.css
 
 # ---- keeping it clean ----------------------------------------------------------------------
 
-C_FILES = $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/nopwatch/*.h tests/*/*.[ch] docs/examples/*.c))
+C_FILES = $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] docs/examples/*.c))
 SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/packages scripts/recipes scripts/check-rooms scripts/check-documents scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run \
 	scripts/packages/build scripts/packages/debian/tests/demo)) src/plan/script.sh
@@ -197,7 +197,7 @@ lint:
 	$(quiet)cppcheck -q --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
 		--suppress=invalidPrintfArgType_uint --suppress=invalidPrintfArgType_sint --suppress=invalidScanfArgType_int \
-		--std=c11 -Iinclude -Isrc -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src tests/demo
+		--std=c11 -Isrc -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src tests/demo
 	$(call say,WARN,gcc -Werror)
 	$(quiet)$(MAKE) --no-print-directory BUILD=build/lint CFLAGS=-Werror build/lint/nopwatch
 	$(call say,WARN,32 bits)
@@ -233,7 +233,7 @@ install: all
 		"$(DESTDIR)$(RECIPESDIR)"
 	$(INSTALL) -m 755 $(BIN) "$(DESTDIR)$(BINDIR)/nopwatch"
 	$(INSTALL) -m 644 $(LIB) "$(DESTDIR)$(LIBDIR)/libnopwatch.a"
-	$(INSTALL) -m 644 include/nopwatch/*.h "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
+	cd src && find . -name '*.h' -exec $(INSTALL) -D -m 644 {} "$(DESTDIR)$(INCLUDEDIR)/nopwatch/{}" \;
 	$(INSTALL) -m 644 docs/man/nopwatch.1 "$(DESTDIR)$(MANDIR)/man1/nopwatch.1"
 	$(INSTALL) -m 644 scripts/completion/nopwatch.bash "$(DESTDIR)$(BASHCOMPDIR)/nopwatch"
 	$(INSTALL) -m 644 scripts/completion/_nopwatch "$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch"

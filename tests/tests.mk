@@ -52,7 +52,7 @@ EXAMPLE_BIN := $(patsubst docs/examples/%.c,$(TEST_BUILD)/examples/%,$(wildcard 
 $(EXAMPLE_BIN): $(TEST_BUILD)/examples/%: docs/examples/%.c $(LIB)
 	$(call say,CC,$<)
 	$(quiet)mkdir -p $(@D)
-	$(quiet)$(CC) -std=gnu11 -Wall -Wextra -Iinclude $< $(LIB) $(ALL_LDFLAGS) $(LDLIBS) -o $@
+	$(quiet)$(CC) -std=gnu11 -Wall -Wextra -Isrc $< $(LIB) $(ALL_LDFLAGS) $(LDLIBS) -o $@
 
 # The bench is built, so that it does not break unseen, but not run: it says nothing true then.
 check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER) $(EXAMPLE_BIN) $(BENCH_BIN)

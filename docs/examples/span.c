@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 
 static void notice(void *arg, const char *text)
 {

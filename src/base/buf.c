@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 static bool make_room(struct nw_buf *buf, size_t more)
 {

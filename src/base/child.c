@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 void nw_end_with_parent(pid_t parent, int signal)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 /* include/linux/errno.h: the kernel's own "operation is not supported", which leaks out of
  * uprobe_register() when an instruction cannot be probed. Not in errno.h. */

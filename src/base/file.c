@@ -8,7 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 #include "old_headers.h"
 
 /* If the file is a FIFO or a terminal after all, open() does not wait, and the terminal does not become our

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 static int by_text(const void *a, const void *b)
 {

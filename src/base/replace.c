@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 int nw_write_all(int fd, const void *bytes, size_t len)
 {

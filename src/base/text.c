@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 int nw_parse_u64(const char *text, uint64_t *out)
 {

@@ -2,7 +2,7 @@
 /* Numbers with units, for people; clocks. */
 #include <stdio.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 struct scale {
 	double least; /* this unit is used from this value on */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 void *nw_vec_grow(void **item, size_t *count, size_t *room, size_t size)
 {

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/base.h"
 #include "cmd/terminal/sink.h"
-#include "nopwatch/base.h"
-#include "nopwatch/engine.h"
-#include "nopwatch/flight.h"
-#include "nopwatch/output.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
+#include "run/engine.h"
+#include "run/flight/flight.h"
+#include "show/rows/output.h"
 
 /* ---- options ------------------------------------------------------------------------ */
 

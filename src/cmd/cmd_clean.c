@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* clean: removes the remains of killed sessions. */
+#include "kernel/recovery/cleanup.h"
 #include "manage.h"
 
 static int print(const struct nw_args *args, const struct nw_clean_report *report)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "cmd.h"
-#include "nopwatch/engine.h"
-#include "nopwatch/text.h"
+#include "run/engine.h"
+#include "show/text/text.h"
 
 /*
  * Detects and tries features. If trying is not possible, only a note is printed. A definition that the kernel has

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "nopwatch/text.h"
+#include "show/text/text.h"
 
 struct listing {
 	const struct nw_args *args;

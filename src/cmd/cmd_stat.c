@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/text.h"
 #include "request.h"
+#include "show/text/text.h"
 
 enum {
 	STATUS_NS = 250000000,

@@ -5,14 +5,14 @@
  * word, a tab, its meaning. A line "@file" stands for file names, and "@command" for another command line.
  *
  * Everything comes from the tables of commands and options, so that nothing has to be kept in step. The engine
- * completes specs (nopwatch/complete.h).
+ * completes specs (run/complete.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
-#include "nopwatch/complete.h"
-#include "nopwatch/formats.h"
+#include "run/complete.h"
+#include "show/formats.h"
 
 struct completion {
 	struct nw_completion all;

@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 struct nw_input {
 	char *bytes;

@@ -4,7 +4,7 @@
 #define NOPWATCH_CMD_MANAGE_H
 
 #include "cmd.h"
-#include "nopwatch/manage.h"
+#include "kernel/manage/manage.h"
 
 /*
  * Opens tracefs and finds out what the kernel can do. --dry-run needs neither tracefs nor the right to use it:

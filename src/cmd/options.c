@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "nopwatch/formats.h"
-#include "nopwatch/manage.h"
+#include "kernel/manage/manage.h"
+#include "show/formats.h"
 
 /* ---- taking values ------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
 
 #include "cmd.h"
 #include "input.h"
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 
 struct nw_prepared {
 	struct nw_request request;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins.h"
+#include "bins_private.h"
 #include "histogram.h"
 #include "state.h"
 

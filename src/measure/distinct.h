@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_MEASURE_DISTINCT_H
 #define NOPWATCH_MEASURE_DISTINCT_H
 
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 
 /* A zeroed one is empty and valid. */
 struct nw_distinct {

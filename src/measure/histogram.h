@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_MEASURE_HISTOGRAM_H
 #define NOPWATCH_MEASURE_HISTOGRAM_H
 
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 
 /* Adds any value: also the first one, a new minimum or maximum, or one of a histogram without usual values. */
 nw_cold void nw_histogram_add_unusual(struct nw_histogram *h, uint64_t value);

@@ -7,7 +7,7 @@
 #ifndef NOPWATCH_MEASURE_ROWS_H
 #define NOPWATCH_MEASURE_ROWS_H
 
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 
 /* Open-addressed hash table by number of the probe or span. Rows do not move while the table grows. */
 struct nw_row_table {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins.h"
+#include "bins_private.h"
 
 /* Copies a hit. Strings are cut to NW_BINS_STRING bytes. */
 static struct nw_hit *copy_of(const struct nw_hit *hit)

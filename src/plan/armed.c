@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 
 static struct nw_armed_event *add_event(struct nw_armed *armed,
 					const struct nw_event *planned)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 
 const struct nw_caps nw_caps_all = {.memory = true,
 				    .ref_ctr = true,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "plan_private.h"
 
 enum {
 	/* Room in a line for the place, its offset, its semaphore and the event's name. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan.h"
+#include "plan_private.h"
 
 const char nw_session_prefix[] = "nopwatch_";
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "plan_private.h"
 
 void nw_identifier(const char *text, size_t most, char *out)
 {

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan.h"
+#include "plan_private.h"
 
 enum {
 	DEFAULT_BUFFER_KB = 4096,

@@ -33,7 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "plan_private.h"
 
 /* ---- saving ------------------------------------------------------------------------- */
 

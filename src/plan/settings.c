@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The settings that a session or a script writes to a ring buffer before it enables its events. */
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 
 #define NEWTASK "task/task_newtask"
 #define RENAME	"task/task_rename"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "plan_private.h"
 
 void nw_plan_word(struct nw_buf *out, const char *text)
 {

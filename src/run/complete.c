@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* See nopwatch/complete.h. */
-#include "nopwatch/complete.h"
+/* See run/complete.h. */
+#include "run/complete.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "nopwatch/inventory.h"
+#include "kernel/recovery/inventory.h"
 
 void nw_offer(struct nw_completion *c, const char *candidate, const char *what)
 {

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_RUN_RUN_H
 #define NOPWATCH_RUN_RUN_H
 
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 #include "wake.h"
 
 struct nw_rate_limit;

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "wake.h"
 
 #ifndef SYS_pidfd_open

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 struct nw_watched {
 	pid_t pid;

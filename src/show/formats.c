@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The table of formats. */
-#include "nopwatch/formats.h"
+#include "show/formats.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The table of causes: their words for programs and for people, and what each proves. */
-#include "nopwatch/why.h"
+#include "why/why.h"
 
 const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {
 	[NW_CAUSE_NO_TRACEFS] = {"no-tracefs", NW_KIND_SILENT, "tracefs is not mounted"},

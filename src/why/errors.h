@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_WHY_ERRORS_H
 #define NOPWATCH_WHY_ERRORS_H
 
-#include "nopwatch/why.h"
+#include "why/why.h"
 
 struct nw_error_row {
 	enum nw_cause cause;

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_WHY_JUDGE_H
 #define NOPWATCH_WHY_JUDGE_H
 
-#include "nopwatch/why.h"
+#include "why/why.h"
 
 struct judge {
 	const struct nw_facts *facts;

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_WHY_TOOL_H
 #define NOPWATCH_WHY_TOOL_H
 
-#include "nopwatch/why.h"
+#include "why/why.h"
 
 /* Returns the value of -e VALUE, -eVALUE, --long VALUE or --long=VALUE; NULL: it is another option. Moves *at to the
  * word with the value. */

@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nopwatch/bins.h"
-#include "nopwatch/recording.h"
-#include "nopwatch/top.h"
-#include "nopwatch/trace_text.h"
+#include "measure/bins.h"
+#include "show/top/top.h"
+#include "stream/recording/recording.h"
+#include "stream/trace_pipe/trace_text.h"
 
 /* The builder of pages comes from the unit tests; outside of one, check's macros abort. */
 #define NOPWATCH_TESTS_UNIT_H

@@ -19,7 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "nopwatch/stream.h"
+#include "stream/pages/stream.h"
 
 enum {
 	MOST = 64 << 10

@@ -16,7 +16,7 @@ is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' ! -path '*/recipe
 ./usr/local/share/fish/vendor_completions.d/nopwatch.fish
 ./usr/local/share/man/man1/nopwatch.1
 ./usr/local/share/zsh/site-functions/_nopwatch"
-is "the headers" "$(cd "$to/usr/local/include/nopwatch" && ls)" "$(cd "$top/include/nopwatch" && ls)"
+is "the headers" "$(cd "$to/usr/local/include/nopwatch" && find . -type f | sort)" "$(cd "$top/src" && find . -name '*.h' | sort)"
 is "the recipes" "$(cd "$to/usr/local/share/nopwatch/recipes" && ls)" "$(cd "$top/scripts/recipes" && ls)"
 has "which the installed program finds" "$("$to/usr/local/bin/nopwatch" recipe)" '^malloc '
 ok "make uninstall" run_make uninstall

@@ -81,7 +81,7 @@ elif ok "make deb" build_packages deb; then
     ok "its man page is there" within test -f /usr/share/man/man1/nopwatch.1.gz
     ok "so is the library" apt install --no-install-recommends gcc libc6-dev pkg-config "/libnopwatch-dev_$version-1_$(dpkg --print-architecture).deb"
     # shellcheck disable=SC2016 # for the shell there
-    ok "its example is built with it" within sh -c 'gcc /usr/share/doc/libnopwatch-dev/examples/span.c -lnopwatch \
+    ok "its example is built with it" within sh -c 'gcc /usr/share/doc/libnopwatch-dev/examples/span.c -I/usr/include/nopwatch -lnopwatch \
       $(pkg-config --libs libelf libtracefs libtraceevent) -lm -ldl -pthread -o /span'
     ok "all of it is removed" apt purge nopwatch libnopwatch-dev
     is "nothing is left" "$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*nopwatch*')" ""

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 /* libFuzzer's entry point; tests/fuzz/replay.c calls it, too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

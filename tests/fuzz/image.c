@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "find/probe/probe.h"
 #include "fuzz.h"
-#include "nopwatch/probe.h"
 
 /* The file: made once, filled anew for each input. */
 static int file_of(const uint8_t *data, size_t size)

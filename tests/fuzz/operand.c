@@ -6,7 +6,7 @@
 #include <ctype.h>
 
 #include "fuzz.h"
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 
 static const char *const arches[] = {"x86_64",	"i386",	 "aarch64", "arm",
 				     "ppc64le", "s390x", "riscv64", "loongarch64",

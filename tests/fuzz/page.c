@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "nopwatch/stream.h"
+#include "stream/pages/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

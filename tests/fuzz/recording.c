@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* A whole trace.dat as `report` reads it: its parts, its table of probes, the formats of its
  * events, its pages, the hits and their values. */
-#include "nopwatch/recording.h"
+#include "stream/recording/recording.h"
 #include "fuzz.h"
-#include "nopwatch/stream.h"
+#include "stream/pages/stream.h"
 
 static unsigned int sum;
 

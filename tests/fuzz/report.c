@@ -5,8 +5,8 @@
  * have cost, and a format. The first byte says how it is asked for.
  */
 #include "fuzz.h"
-#include "nopwatch/formats.h"
-#include "nopwatch/reports.h"
+#include "run/consumers/reports.h"
+#include "show/formats.h"
 
 enum {
 	NET = 1,

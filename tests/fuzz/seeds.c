@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "nopwatch/recording.h"
+#include "stream/recording/recording.h"
 
 #include "dwarf_builder.h"
 #include "elf_builder.h"

@@ -2,10 +2,10 @@
 /* What users type: probe specs. */
 #include <errno.h>
 
+#include "find/probe/probe.h"
 #include "fuzz.h"
-#include "nopwatch/plan.h"
-#include "nopwatch/probe.h"
 #include "plan/plan.h"
+#include "plan/plan_private.h"
 
 static bool is_identifier(const char *name)
 {

@@ -9,7 +9,7 @@
 
 #include "fuzz.h"
 #include "measure/stack/modules.h"
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 
 enum {
 	PROCESS = 5 /* whose stack it is */

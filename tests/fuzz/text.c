@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Trace text as --from reads it, with the header of a script or without: the same records and
  * values whether it lies in memory or comes in pieces. */
-#include "nopwatch/text.h"
+#include "show/text/text.h"
 #include "fuzz.h"
-#include "nopwatch/stream.h"
-#include "nopwatch/trace_text.h"
+#include "stream/pages/stream.h"
+#include "stream/trace_pipe/trace_text.h"
 
 struct reading {
 	struct nw_text *text;

@@ -4,7 +4,7 @@
 
 #include "find/probe/scan.h"
 #include "fuzz.h"
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 
 /* The name is a C identifier's worth of bytes, the type one that specs have. */
 static void check_arg(const struct nw_named_arg *arg)

@@ -4,7 +4,7 @@
 #define NOPWATCH_TESTS_ELF_SELECT_H
 
 #include "elf_files.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 /* Select up to four specs (NULL: no more); returns what nw_select() does. */
 static inline int eb_select(const char *const specs[4], const struct nw_scope *scope,

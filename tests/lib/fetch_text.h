@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_TESTS_FETCH_TEXT_H
 #define NOPWATCH_TESTS_FETCH_TEXT_H
 
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include <endian.h>
 #include <inttypes.h>
 
-#include "nopwatch/stream.h"
+#include "stream/pages/stream.h"
 #include "unit.h"
 
 /* kernel/trace/ring_buffer.c: flags of the commit word */

@@ -13,7 +13,7 @@
 #ifndef NOPWATCH_TESTS_PLAN_BUILDER_H
 #define NOPWATCH_TESTS_PLAN_BUILDER_H
 
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 static inline struct nw_image *pb_image(struct nw_selection *s, const char *path)

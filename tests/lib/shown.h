@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_TESTS_SHOWN_H
 #define NOPWATCH_TESTS_SHOWN_H
 
-#include "nopwatch/output.h"
+#include "show/rows/output.h"
 #include "unit.h"
 
 /* Append what call(&output) has written in the format to a buffer. */

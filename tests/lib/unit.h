@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 /*
  *	START_TEST(adds) { ck_assert_int_eq(1 + 1, 2); } END_TEST

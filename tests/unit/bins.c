@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "measure/bins.h"
-#include "nopwatch/bins.h"
-#include "nopwatch/plan.h"
+#include "measure/bins_private.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

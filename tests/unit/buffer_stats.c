@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What a CPU's stats say is lost. */
-#include "nopwatch/kernel.h"
+#include "kernel/session/session.h"
 #include "unit.h"
 
 static const char stats[] = "entries: 30\noverrun: 4000\ncommit overrun: 5\nbytes: 6\n"

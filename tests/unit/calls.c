@@ -14,9 +14,9 @@
 #include <stdlib.h>
 
 #include "measure/spans/pairs.h"
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 #include "open_spans.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "elf_files.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 /* A program whose .gnu_debuglink holds these bytes; nothing is to be found by it. */
 static void check_link(const void *bytes, size_t len)

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "kernel/session/session.h"
+#include "kernel/session/session_private.h"
 #include "kernel/tracefs/event_list.h"
 
 #include "unit.h"

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

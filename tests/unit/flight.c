@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "nopwatch/flight.h"
+#include "run/flight/flight.h"
 
 #include "run/flight/page_history.h"
 #include "run/flight/reach.h"

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "kernel/recovery/inventory.h"
+#include "kernel/session/session.h"
 #include "kernel/tracefs/cpus.h"
-#include "nopwatch/inventory.h"
-#include "nopwatch/kernel.h"
 
 #include "unit.h"
 

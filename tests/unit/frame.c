@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "elf_files.h"
-#include "nopwatch/dwarf.h"
+#include "find/dwarf/dwarf.h"
 #include "unit.h"
 
 static int first(struct dl_phdr_info *info, size_t size, void *base)

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nopwatch/features.h"
+#include "kernel/tracefs/features.h"
 #include "unit.h"
 
 START_TEST(a_long_nop_is_dangerous_where_the_kernel_is_not_known_to_be_safe)

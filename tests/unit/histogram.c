@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "measure/histogram.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 #include "unit.h"
 
 static struct nw_histogram of(const uint64_t *values, size_t count)

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "measure/histogram.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 #include "unit.h"
 
 /* The same figures and the same buckets, whatever memory stands behind them. */

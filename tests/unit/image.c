@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "elf_builder.h"
-#include "find/arch/arch.h"
-#include "nopwatch/probe.h"
+#include "find/arch/arch_private.h"
+#include "find/probe/probe.h"
 
 static struct nw_image *open_image(struct eb *b, bool force)
 {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "elf_files.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 static size_t open_files(void)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "elf_builder.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 static struct nw_image *open_image(struct eb *b, bool force)
 {

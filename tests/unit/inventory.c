@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/recovery/inventory.h"
+#include "kernel/recovery/inventory_private.h"
 #include "unit.h"
 
 static char dir[] = "/tmp/nopwatch-inventory.XXXXXX";

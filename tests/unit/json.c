@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "nopwatch/output.h"
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 #include "show/json/json_writer.h"
+#include "show/rows/output.h"
 #include "shown.h"
 #include "unit.h"
 

@@ -2,8 +2,8 @@
 /* stream: the kernel's own events, whose format alone says what their fields are. */
 #include <errno.h>
 
-#include "nopwatch/text.h"
 #include "page_builder.h"
+#include "show/text/text.h"
 #include "stream/pages/value.h"
 
 /* An event; of each field "DECLARATION;OFFSET;SIZE;SIGNED". */

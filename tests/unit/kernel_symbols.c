@@ -2,7 +2,7 @@
 /* kernel_symbols: functions by address, and the wait channel of a stack. */
 #include <stdio.h>
 
-#include "nopwatch/kernel_symbols.h"
+#include "find/process/kernel_symbols.h"
 #include "unit.h"
 
 static const char text[] = "ffffffff81000000 T _stext\n"

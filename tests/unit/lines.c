@@ -2,8 +2,8 @@
 /* output: the lines of trace and list, literally. */
 #include <inttypes.h>
 
-#include "nopwatch/output.h"
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
+#include "show/rows/output.h"
 #include "shown.h"
 #include "unit.h"
 

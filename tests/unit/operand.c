@@ -7,7 +7,7 @@
  */
 #include <ctype.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "unit.h"
 
 enum {

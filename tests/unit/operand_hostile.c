@@ -4,7 +4,7 @@
  * damaged real arguments must give operands that keep their promises. With SAN=1 this also
  * finds reads behind the end of the string.
  */
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "unit.h"
 
 static const char *const arches[] = {"x86_64",	"i386",	 "aarch64", "arm",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Argument strings: where they are cut, what is refused, and that no text does harm. */
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "unit.h"
 
 static const char not_grammar[] = "not an operand of this architecture's grammar";

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 
 #include "measure/histogram.h"
-#include "nopwatch/formats.h"
-#include "nopwatch/plan.h"
-#include "nopwatch/text.h"
+#include "plan/plan.h"
+#include "show/formats.h"
 #include "show/rows/stacks.h"
 #include "show/text/table.h"
+#include "show/text/text.h"
 #include "shown.h"
 #include "unit.h"
 

@@ -2,8 +2,8 @@
 /* summary: spans that the names of probes say, and those of --span. */
 #include <errno.h>
 
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 static struct nw_selection selection;

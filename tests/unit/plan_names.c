@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What events and fields are called, and how an event is taken apart. */
-#include "plan/plan.h"
+#include "plan/plan_private.h"
 #include "plan_builder.h"
 
 #define ALL_CAPS                     \

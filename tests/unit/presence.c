@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "elf_files.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 enum {
 	SITE = EB_TEXT_AT + 0x10,

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "elf_files.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 /* A process that waits until the write end of *hold is closed. */
 static pid_t spawn(int *hold, bool dumpable)

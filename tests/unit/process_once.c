@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "elf_files.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 /* Map pages of a file of this name, which has four. */
 static char *map_file(const char *name, int protection, int flags, size_t page,

@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "elf_files.h"
+#include "find/probe/probe.h"
 #include "find/probe/select.h"
-#include "nopwatch/probe.h"
 
 struct visits {
 	struct nw_buf paths;

@@ -2,9 +2,9 @@
 /* summary: rates over the last second, and what a disabled probe does to its spans. */
 #include <inttypes.h>
 
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 #include "open_spans.h"
+#include "plan/plan.h"
 #include "run/limits/rates.h"
 #include "unit.h"
 

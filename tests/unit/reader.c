@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "elf_builder.h"
+#include "find/dwarf/dwarf.h"
 #include "find/dwarf/fence.h"
-#include "nopwatch/dwarf.h"
-#include "nopwatch/process.h"
+#include "find/process/process.h"
 
 /* A file, and what was wanted of it. */
 struct source {

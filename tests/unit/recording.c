@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nopwatch/recording.h"
-#include "nopwatch/text.h"
 #include "page_builder.h"
+#include "show/text/text.h"
+#include "stream/recording/recording.h"
 
 enum {
 	PAGE = 4096,

@@ -2,9 +2,9 @@
 /* output: reports as text and CSV, from a summary made by hand. */
 #include <inttypes.h>
 
-#include "nopwatch/plan.h"
-#include "nopwatch/text.h"
+#include "plan/plan.h"
 #include "show/text/table.h"
+#include "show/text/text.h"
 #include "shown.h"
 #include "unit.h"
 

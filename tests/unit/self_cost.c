@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "kernel/session/feature_cache.h"
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

@@ -8,8 +8,8 @@
 #endif
 
 #include "elf_files.h"
-#include "nopwatch/dwarf.h"
-#include "nopwatch/probe.h"
+#include "find/dwarf/dwarf.h"
+#include "find/probe/probe.h"
 #include "unit.h"
 
 static const char *const symbols[] = {

@@ -2,7 +2,7 @@
 /* Probe specs: every spelling, every type, every complaint. */
 #include <errno.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "unit.h"
 
 static const char *const kinds[] = {"usdt", "uprobe", "uretprobe", "func", "tracepoint"};

@@ -15,8 +15,8 @@
 #include "elf_files.h"
 #include "find/dwarf/demangle.h"
 #include "measure/stack/modules.h"
+#include "measure/stack/stack.h"
 #include "measure/stack/watch.h"
-#include "nopwatch/stack.h"
 #include "unit.h"
 
 static void is(const char *name, const char *wanted)

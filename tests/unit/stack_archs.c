@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "elf_files.h"
-#include "nopwatch/stack.h"
+#include "measure/stack/stack.h"
 #include "unit.h"
 
 enum {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* starts: the hits that open spans have begun with, found again when they end. */
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 #include "unit.h"
 
 static struct nw_span_starts *starts;

@@ -2,8 +2,8 @@
 /* The formats that a recording has of events with strings: what trace-cmd and kernelshark print of them. */
 #include <errno.h>
 
-#include "nopwatch/recording.h"
 #include "plan_builder.h"
+#include "stream/recording/recording.h"
 
 static const struct nw_plan_options named = {
 	.session = "s",

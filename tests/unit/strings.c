@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* stream: where strings end that came as a pointer and words. */
-#include "nopwatch/text.h"
-#include "nopwatch/trace_text.h"
 #include "page_builder.h"
+#include "show/text/text.h"
 #include "stream/pages/value.h"
+#include "stream/trace_pipe/trace_text.h"
 
 enum {
 	MOST = 128,

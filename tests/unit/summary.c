@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 #include "open_spans.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

@@ -2,9 +2,9 @@
 /* summary: hits that a filter has taken out keep their place in the pairing, and no other. */
 #include <inttypes.h>
 
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 #include "open_spans.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "measure/rows.h"
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

@@ -2,9 +2,9 @@
 /* summary: nothing is measured across a loss, and a loss costs nothing else. */
 #include <inttypes.h>
 
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
 #include "open_spans.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "elf_builder.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 enum {
 	LOCAL_FUNC = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),

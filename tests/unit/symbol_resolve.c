@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Operands that name symbols: their addresses, their GOT slots, and why there is none. */
 #include "elf_builder.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 enum {
 	GLOB = EB_DATA + 8,  /* int glob */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* task_states: spans split by what the scheduler's events say. */
-#include "nopwatch/plan.h"
-#include "nopwatch/summary.h"
+#include "measure/summary.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 enum {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* stream: text becomes the same records, hits and values, however it is cut and damaged. */
-#include "nopwatch/text.h"
-#include "nopwatch/stream.h"
-#include "nopwatch/trace_text.h"
+#include "show/text/text.h"
+#include "stream/pages/stream.h"
+#include "stream/trace_pipe/trace_text.h"
 #include "unit.h"
 
 /* A header as the script prints it: two probes, one of which has arguments of every kind. */

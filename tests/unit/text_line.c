@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* stream: lines of trace text, of kernels and tools of all ages. */
-#include "nopwatch/stream.h"
-#include "nopwatch/trace_text.h"
+#include "stream/pages/stream.h"
 #include "stream/trace_pipe/text.h"
+#include "stream/trace_pipe/trace_text.h"
 #include "unit.h"
 
 /* What a line is: its text, then what is expected of it. */

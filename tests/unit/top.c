@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* top: rows and keys go in, cells come out, and a terminal that is sent them shows them. */
-#include "nopwatch/top.h"
+#include "show/top/top.h"
 
 #include "show/top/canvas.h"
 #include "show/top/model.h"

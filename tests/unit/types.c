@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "elf_files.h"
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 /* Read a text as a file; what the error says goes without the file's name. */

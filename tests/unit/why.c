@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "nopwatch/why.h"
 #include "unit.h"
 #include "why/judge.h"
+#include "why/why.h"
 
 /* facts are made of literals, which nothing here writes to */
 #pragma GCC diagnostic ignored "-Wdiscarded-qualifiers"

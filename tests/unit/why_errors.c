@@ -2,9 +2,9 @@
 /* why --error: what the kernel and other tools say is recognised. */
 #include <errno.h>
 
-#include "nopwatch/why.h"
 #include "unit.h"
 #include "why/errors.h"
+#include "why/why.h"
 
 static struct nw_error err;
 static struct nw_error_table table;

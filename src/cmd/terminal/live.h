@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_CMD_TERMINAL_LIVE_H
 #define NOPWATCH_CMD_TERMINAL_LIVE_H
 
-#include "nopwatch/reports.h"
+#include "run/consumers/reports.h"
 
 enum {
 	NW_LIVE_INTERVAL_NS = 500000000

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "nopwatch/base.h"
-#include "nopwatch/engine.h"
-#include "nopwatch/output.h"
+#include "base/base.h"
+#include "run/engine.h"
+#include "show/rows/output.h"
 
 struct nw_sink {
 	FILE *file;

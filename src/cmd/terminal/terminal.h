@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-#include "nopwatch/top.h"
+#include "show/top/top.h"
 #include "sink.h"
 
 struct nw_terminal {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch.h"
+#include "arch_private.h"
 
 const struct nw_arch *nw_arch_find(unsigned int machine, bool elf64, bool big_endian)
 {

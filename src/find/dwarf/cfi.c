@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "find/arch/arch.h"
+#include "find/arch/arch_private.h"
 #include "find/elf/budget.h"
 #include "find/elf/symbol.h"
 

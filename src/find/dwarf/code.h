@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_FIND_DWARF_CODE_H
 #define NOPWATCH_FIND_DWARF_CODE_H
 
-#include "nopwatch/dwarf.h"
+#include "find/dwarf/dwarf.h"
 
 #include "find/arch/insn.h"
 

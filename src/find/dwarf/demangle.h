@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_FIND_DWARF_DEMANGLE_H
 #define NOPWATCH_FIND_DWARF_DEMANGLE_H
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 /* A zeroed one is valid. */
 struct nw_demangler {

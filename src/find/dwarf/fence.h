@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 enum {
 	NW_FENCE_MEMORY = 512 << 20, /* bytes, in addition to its memory at the start */

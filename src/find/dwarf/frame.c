@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "find/arch/arch.h"
+#include "find/arch/arch_private.h"
 #include "find/elf/budget.h"
 
 /* The code that an entry of the table describes: a function, or a part of one. */

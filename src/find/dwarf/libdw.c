@@ -5,7 +5,7 @@
  * Callers do not notice: the functions have their names here, and forward to the library, like a linker's table. If
  * the library cannot be opened, they return the result for a file without DWARF.
  */
-#include "nopwatch/dwarf.h"
+#include "find/dwarf/dwarf.h"
 
 #if defined(NW_HAVE_LIBDW) && !defined(NW_LINKED_LIBDW)
 

@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_FIND_DWARF_READER_H
 #define NOPWATCH_FIND_DWARF_READER_H
 
-#include "nopwatch/dwarf.h"
+#include "find/dwarf/dwarf.h"
 #include "wire.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "find/arch/arch.h"
+#include "find/arch/arch_private.h"
 
 struct nw_rule {
 	unsigned int flags, back; /* back: the register with the return address */

@@ -7,7 +7,7 @@
 #ifndef NOPWATCH_FIND_DWARF_RULE_H
 #define NOPWATCH_FIND_DWARF_RULE_H
 
-#include "nopwatch/dwarf.h"
+#include "find/dwarf/dwarf.h"
 #include "wire.h"
 
 enum {

@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_FIND_DWARF_SECTIONS_H
 #define NOPWATCH_FIND_DWARF_SECTIONS_H
 
-#include "nopwatch/dwarf.h"
+#include "find/dwarf/dwarf.h"
 
 struct nw_section_bytes {
 	const uint8_t *data; /* NULL: the file has no such section */

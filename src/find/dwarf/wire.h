@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 static inline void nw_put(struct nw_buf *out, uint64_t value, size_t bytes)
 {

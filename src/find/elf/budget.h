@@ -10,7 +10,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
-#include "nopwatch/elf.h"
+#include "find/elf/elf.h"
 
 enum {
 	NW_MOST_PROBES = 8192,	 /* probes of different names in a run; libjvm.so has 500 */

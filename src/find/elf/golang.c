@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/elf.h"
+#include "find/elf/elf.h"
 
 enum {
 	POINTER_SIZE = 14,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nopwatch/elf.h"
+#include "find/elf/elf.h"
 
 /* Returns the text behind "3foo", ignoring the end of "13foo"; NULL: the name does not contain it. */
 static const char *find_part(const char *mangled, const char *word, size_t len)

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_FIND_ELF_NOTE_H
 #define NOPWATCH_FIND_ELF_NOTE_H
 
-#include "nopwatch/elf.h"
+#include "find/elf/elf.h"
 
 /* A stapsdt note as it is in the file. Its strings point into the section. */
 struct nw_note {

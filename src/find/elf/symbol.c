@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "budget.h"
-#include "find/arch/arch.h"
-#include "nopwatch/elf.h"
+#include "find/arch/arch_private.h"
+#include "find/elf/elf.h"
 #include "symbol.h"
 
 struct entry {

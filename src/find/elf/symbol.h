@@ -5,7 +5,7 @@
 
 #include <libelf.h>
 
-#include "nopwatch/elf.h"
+#include "find/elf/elf.h"
 
 void nw_symbols_free(struct nw_symbols *symbols);
 /* Opens the debug file of a stripped file: a descriptor, or -ENOENT. elf: the image's. */

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_FIND_PROBE_CALL_H
 #define NOPWATCH_FIND_PROBE_CALL_H
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 /*
  * Makes the operands of a point at which a function is entered or left. name: the function. named: how many arguments

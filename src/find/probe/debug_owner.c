@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 static const char debug_root[] = "/usr/lib/debug/";
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 /* Finds the frames of several points at once, because that needs the image's tables. */
 static int find_frames(const struct nw_image *image, struct nw_point **points, size_t count,

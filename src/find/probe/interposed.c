@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 static bool is_exported(const GElf_Sym *sym)
 {

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "find/elf/budget.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "select.h"
 
 /* Adds the parts of "a:b:c", without empty ones. */

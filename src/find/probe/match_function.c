@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "call.h"
-#include "find/arch/arch.h"
+#include "find/arch/arch_private.h"
 #include "find/dwarf/code.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "select.h"
 
 /* The arguments of matching. */

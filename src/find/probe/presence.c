@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 static bool is_armed(const struct nw_point *point, const unsigned char *code, size_t len)
 {

@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_FIND_PROBE_SCAN_H
 #define NOPWATCH_FIND_PROBE_SCAN_H
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 enum nw_token_kind {
 	NW_TOKEN_END,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "select.h"
 
 /* ---- what is wanted ------------------------------------------------------------------ */

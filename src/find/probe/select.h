@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_FIND_PROBE_SELECT_H
 #define NOPWATCH_FIND_PROBE_SELECT_H
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 /* Up to three names that are similar to one that was not found. */
 enum {

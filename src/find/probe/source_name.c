@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/dwarf.h"
+#include "find/dwarf/dwarf.h"
 #include "select.h"
 
 static bool ends_with(const char *text, size_t len, const char *end)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 
 static int bad_spec(struct nw_error *err, const char *text, const char *why)
 {

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/old_headers.h"
-#include "nopwatch/probe.h"
+#include "find/probe/probe.h"
 #include "select.h"
 
 enum {

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "find/arch/arch.h"
+#include "find/arch/arch_private.h"
 #include "find/elf/budget.h"
-#include "nopwatch/process.h"
+#include "find/process/process.h"
 
 #include "proc.h"
 

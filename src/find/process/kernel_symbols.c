@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* See nopwatch/kernel_symbols.h. */
-#include "nopwatch/kernel_symbols.h"
+/* See find/process/kernel_symbols.h. */
+#include "find/process/kernel_symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>

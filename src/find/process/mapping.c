@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/process.h"
+#include "find/process/process.h"
 
 #include "proc.h"
 

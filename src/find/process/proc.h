@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_FIND_PROCESS_PROC_H
 #define NOPWATCH_FIND_PROCESS_PROC_H
 
-#include "nopwatch/process.h"
+#include "find/process/process.h"
 
 /* Reads a whole file of /proc/PID. Returns 0 or -errno. */
 int nw_process_file(pid_t pid, const char *name, struct nw_buf *out);

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "nopwatch/process.h"
+#include "find/process/process.h"
 
 struct nw_file_id nw_image_file_id(const struct nw_image *image)
 {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/session/session.h"
+#include "kernel/session/session_private.h"
 #include "manager.h"
 
 /* The events that `add` defines now. */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "nopwatch/kernel.h"
-#include "nopwatch/manage.h"
+#include "kernel/manage/manage.h"
+#include "kernel/session/session.h"
 
 /* A file of events, which is opened once; image NULL: it cannot be opened. */
 struct opened {

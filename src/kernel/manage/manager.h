@@ -3,10 +3,10 @@
 #ifndef NOPWATCH_KERNEL_MANAGE_MANAGER_H
 #define NOPWATCH_KERNEL_MANAGE_MANAGER_H
 
-#include "nopwatch/kernel.h"
-#include "nopwatch/manage.h"
+#include "kernel/manage/manage.h"
+#include "kernel/session/session.h"
 
-#include "kernel/recovery/inventory.h"
+#include "kernel/recovery/inventory_private.h"
 #include "kernel/steps/journal.h"
 
 struct nw_manager {

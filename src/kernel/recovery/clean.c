@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/cleanup.h"
+#include "kernel/recovery/cleanup.h"
 
 #include "kernel/steps/script_dead.h"
 #include "kernel/steps/semaphore.h"
@@ -13,7 +13,7 @@
 #include "kernel/tracefs/expedite.h"
 #include "kernel/tracefs/files.h"
 
-#include "inventory.h"
+#include "inventory_private.h"
 #include "leaked.h"
 #include "persistent.h"
 #include "teardown.h"

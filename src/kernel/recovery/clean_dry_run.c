@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/cleanup.h"
+#include "kernel/recovery/cleanup.h"
 
 #include "kernel/steps/gate.h"
 #include "kernel/steps/journal.h"
 #include "kernel/steps/script_dead.h"
 
-#include "inventory.h"
+#include "inventory_private.h"
 #include "teardown.h"
 
 static int print_session(const struct nw_tracefs *fs, const char *session,

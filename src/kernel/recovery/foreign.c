@@ -12,7 +12,7 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "nopwatch/inventory.h"
+#include "kernel/recovery/inventory.h"
 
 #include "kernel/steps/journal.h"
 #include "kernel/tracefs/cpus.h"

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/inventory.h"
+#include "kernel/recovery/inventory.h"
 
 #include "kernel/steps/gate.h"
 #include "kernel/tracefs/files.h"
 
-#include "inventory.h"
+#include "inventory_private.h"
 
 /* ---- definitions -------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@
 
 #include "kernel/steps/gate.h"
 
-#include "inventory.h"
+#include "inventory_private.h"
 #include "leaked.h"
 
 /* ---- arming once more --------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_KERNEL_RECOVERY_LEAKED_H
 #define NOPWATCH_KERNEL_RECOVERY_LEAKED_H
 
-#include "nopwatch/inventory.h"
+#include "kernel/recovery/inventory.h"
 
 #include "kernel/steps/journal.h"
 

@@ -22,7 +22,7 @@
 
 #include "kernel/tracefs/event_list.h"
 
-#include "inventory.h"
+#include "inventory_private.h"
 #include "leaked.h"
 #include "persistent.h"
 

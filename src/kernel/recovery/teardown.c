@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nopwatch/cleanup.h"
+#include "kernel/recovery/cleanup.h"
 
 #include "kernel/steps/journal.h"
 #include "kernel/steps/span_watch.h"

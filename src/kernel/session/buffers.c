@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/session/session.h"
+#include "kernel/session/session_private.h"
 
 static int open_buffer(int dir, const char *name, struct nw_cpu_buffers *out,
 		       struct nw_error *err)

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nopwatch/kernel.h"
+#include "kernel/session/session.h"
 
 #include "kernel/steps/gate.h"
 #include "kernel/steps/topbuffer.h"

@@ -12,7 +12,7 @@
 
 #include "kernel/tracefs/expedite.h"
 
-#include "session.h"
+#include "session_private.h"
 
 /* ---- paths -------------------------------------------------------------------------- */
 

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/kernel.h"
+#include "kernel/session/session.h"
 
 #include "kernel/steps/steps.h"
 
-#include "session.h"
+#include "session_private.h"
 
 static const char held[] = "/proc/self/fd/";
 

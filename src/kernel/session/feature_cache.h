@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_KERNEL_SESSION_FEATURE_CACHE_H
 #define NOPWATCH_KERNEL_SESSION_FEATURE_CACHE_H
 
-#include "nopwatch/features.h"
+#include "kernel/tracefs/features.h"
 
 /* Keep what was tried until the next boot; whole: it was everything. */
 void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,

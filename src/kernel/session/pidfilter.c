@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "nopwatch/kernel.h"
+#include "kernel/session/session.h"
 
-#include "session.h"
+#include "session_private.h"
 
 enum {
 	MANY_HITS = 64,	    /* of an untraced thread, before it is excluded */

@@ -8,8 +8,7 @@
 #ifndef NOPWATCH_KERNEL_SESSION_PIDFILTER_H
 #define NOPWATCH_KERNEL_SESSION_PIDFILTER_H
 
-#include "nopwatch/kernel.h"
-#include "nopwatch/session.h"
+#include "kernel/session/session.h"
 
 enum {
 	NW_STRANGERS = 1024 /* threads that are counted at a time; a power of two */

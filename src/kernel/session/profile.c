@@ -5,7 +5,7 @@
 
 #include "kernel/tracefs/event_list.h"
 
-#include "session.h"
+#include "session_private.h"
 
 struct counting {
 	const struct nw_armed *armed;

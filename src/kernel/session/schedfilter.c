@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "session_private.h"
 
 /* Writing a filter waits for all CPUs, and meanwhile nothing is read. */
 #define EVERY_NS 50000000u

@@ -17,8 +17,7 @@
 #ifndef NOPWATCH_KERNEL_SESSION_SCHEDFILTER_H
 #define NOPWATCH_KERNEL_SESSION_SCHEDFILTER_H
 
-#include "nopwatch/kernel.h"
-#include "nopwatch/session.h"
+#include "kernel/session/session.h"
 
 struct nw_filtered_thread {
 	pid_t tid;

@@ -14,8 +14,9 @@
 #include "kernel/tracefs/event_list.h"
 #include "kernel/tracefs/expedite.h"
 
+#include "kernel/recovery/cleanup.h"
 #include "kernel/recovery/teardown.h"
-#include "session.h"
+#include "session_private.h"
 
 /* ---- its name ----------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 
 #include "kernel/steps/topbuffer.h"
 
-#include "session.h"
+#include "session_private.h"
 
 int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err)
 {

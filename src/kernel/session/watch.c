@@ -5,7 +5,7 @@
 
 #include "kernel/tracefs/event_list.h"
 
-#include "session.h"
+#include "session_private.h"
 
 bool nw_session_records(const struct nw_session *session)
 {

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_KERNEL_STEPS_SCRIPT_DEAD_H
 #define NOPWATCH_KERNEL_STEPS_SCRIPT_DEAD_H
 
-#include "nopwatch/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 /* Is this the session of a script whose process has ended? Unknown inside a PID namespace, so false. */
 bool nw_script_is_dead(const char *session);

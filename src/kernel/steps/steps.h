@@ -13,7 +13,7 @@
 #ifndef NOPWATCH_KERNEL_STEPS_STEPS_H
 #define NOPWATCH_KERNEL_STEPS_STEPS_H
 
-#include "nopwatch/features.h"
+#include "kernel/tracefs/features.h"
 
 #include "kernel/tracefs/refusal.h"
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "nopwatch/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 static bool read_line(const char *path, char *out, size_t room)
 {

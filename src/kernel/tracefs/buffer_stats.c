@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 /* Returns the number behind a name at the beginning of a line: "commit overrun" ends in the name of another line.
  * The kernel prints a negative number when it has miscounted; that counts as 0. */

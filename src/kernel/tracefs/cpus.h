@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_KERNEL_TRACEFS_CPUS_H
 #define NOPWATCH_KERNEL_TRACEFS_CPUS_H
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 /* Counts the online CPUs (a list such as "0-3,8") that are not in a mask ("f,ffffffff"). */
 unsigned int nw_cpus_left_out(const char *mask, const char *online);

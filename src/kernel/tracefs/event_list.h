@@ -7,7 +7,7 @@
 #ifndef NOPWATCH_KERNEL_TRACEFS_EVENT_LIST_H
 #define NOPWATCH_KERNEL_TRACEFS_EVENT_LIST_H
 
-#include "nopwatch/features.h"
+#include "kernel/tracefs/features.h"
 
 /* A line "p:GROUP/NAME PATH:0xOFFSET(0xREF_CTR) ARGS". The pointers lead into the text. */
 struct nw_definition_line {

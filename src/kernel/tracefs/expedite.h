@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_KERNEL_TRACEFS_EXPEDITE_H
 #define NOPWATCH_KERNEL_TRACEFS_EXPEDITE_H
 
-#include "nopwatch/features.h"
+#include "kernel/tracefs/features.h"
 
 /*
  * Arming and disarming mostly wait until every CPU has passed through the scheduler: 25 ms to set the clock, 10 ms

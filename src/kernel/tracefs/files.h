@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files and directories of tracefs, in addition to nopwatch/tracefs.h. */
+/* Files and directories of tracefs, in addition to kernel/tracefs/tracefs.h. */
 #ifndef NOPWATCH_KERNEL_TRACEFS_FILES_H
 #define NOPWATCH_KERNEL_TRACEFS_FILES_H
 
-#include "nopwatch/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 /* Appends to a file of tracefs without truncating it. Returns 0 or -errno. */
 int nw_tracefs_append(int dir, const char *file, const char *text);

@@ -3,7 +3,7 @@
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
-#include "nopwatch/features.h"
+#include "kernel/tracefs/features.h"
 
 static bool lacks(const struct nw_features *features, enum nw_feature feature)
 {

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_KERNEL_TRACEFS_REFUSAL_H
 #define NOPWATCH_KERNEL_TRACEFS_REFUSAL_H
 
-#include "nopwatch/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 /* The attempted operation, on which the meaning of an error number depends. */
 enum nw_refusal {

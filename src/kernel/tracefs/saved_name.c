@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 void nw_saved_name(const struct nw_tracefs *fs, pid_t tid, char comm[16])
 {

@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_MEASURE_SCHED_HASH_MAP_H
 #define NOPWATCH_MEASURE_SCHED_HASH_MAP_H
 
-#include "nopwatch/spans.h"
+#include "measure/spans/spans.h"
 
 /* A span, the time of its start, and the key of the start. */
 struct nw_map_key {

@@ -3,8 +3,8 @@
 #ifndef NOPWATCH_MEASURE_SCHED_SELF_COST_H
 #define NOPWATCH_MEASURE_SCHED_SELF_COST_H
 
+#include "find/probe/probe.h"
 #include "hash_map.h"
-#include "nopwatch/probe.h"
 
 enum {
 	NW_RECENT_COSTS = 16, /* a power of two */

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_MEASURE_SCHED_SLEEPS_H
 #define NOPWATCH_MEASURE_SCHED_SLEEPS_H
 
-#include "nopwatch/threads.h"
+#include "measure/sched/threads.h"
 
 /* Adds all sleeps of a table to another. *into: allocated if it is NULL. Returns false without memory. */
 bool nw_sleeps_merge(struct nw_sleeps **into, const struct nw_sleeps *from);

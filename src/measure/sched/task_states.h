@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_MEASURE_SCHED_TASK_STATES_H
 #define NOPWATCH_MEASURE_SCHED_TASK_STATES_H
 
-#include "nopwatch/threads.h"
+#include "measure/sched/threads.h"
 
 struct nw_task_states;
 

@@ -28,8 +28,8 @@
 #ifndef NOPWATCH_MEASURE_SPANS_CALLS_H
 #define NOPWATCH_MEASURE_SPANS_CALLS_H
 
-#include "nopwatch/stream.h"
 #include "open.h"
+#include "stream/pages/stream.h"
 
 /* The owner of the stack that a call is on. */
 struct nw_stack_owner {

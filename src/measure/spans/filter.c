@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "literal.h"
-#include "nopwatch/filter.h"
+#include "measure/spans/filter.h"
 
 enum {
 	PASS = -1,

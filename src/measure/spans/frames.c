@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/spans.h"
+#include "measure/spans/spans.h"
 #include "pairs.h"
 
 typedef NW_VEC(uint64_t) functions;

@@ -5,7 +5,7 @@
 #ifndef NOPWATCH_MEASURE_SPANS_LITERAL_H
 #define NOPWATCH_MEASURE_SPANS_LITERAL_H
 
-#include "nopwatch/stream.h"
+#include "stream/pages/stream.h"
 
 enum nw_compare {
 	NW_EQUAL,

@@ -7,7 +7,7 @@
 #ifndef NOPWATCH_MEASURE_SPANS_OPEN_H
 #define NOPWATCH_MEASURE_SPANS_OPEN_H
 
-#include "nopwatch/stream.h"
+#include "stream/pages/stream.h"
 
 enum {
 	NW_HIDDEN = -2,

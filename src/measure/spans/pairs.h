@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_MEASURE_SPANS_PAIRS_H
 #define NOPWATCH_MEASURE_SPANS_PAIRS_H
 
-#include "nopwatch/spans.h"
+#include "measure/spans/spans.h"
 
 /* Returns -ENOMEM on failure. */
 int nw_pairs_add(nw_vec_u32 *list, uint32_t probe);

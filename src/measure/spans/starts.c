@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nopwatch/spans.h"
+#include "measure/spans/spans.h"
 
 struct start {
 	uint64_t key;

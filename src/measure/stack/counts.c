@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nopwatch/stack.h"
+#include "measure/stack/stack.h"
 
 enum {
 	FIRST_SLOTS = 256,

@@ -3,8 +3,8 @@
 #ifndef NOPWATCH_MEASURE_STACK_MODULES_H
 #define NOPWATCH_MEASURE_STACK_MODULES_H
 
-#include "nopwatch/dwarf.h"
-#include "nopwatch/stack.h"
+#include "find/dwarf/dwarf.h"
+#include "measure/stack/stack.h"
 #include "watch.h"
 
 enum nw_module_kind {

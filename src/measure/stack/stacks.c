@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "modules.h"
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
 
 const char *const nw_stack_end_words[NW_STACK_ENDS] = {
 	[NW_STACK_WHOLE] = "whole",	    [NW_STACK_SIZE] = "size",

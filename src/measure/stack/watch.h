@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "nopwatch/process.h"
+#include "find/process/process.h"
 
 enum nw_change_kind {
 	NW_CHANGE_MAPPED,  /* code, or memory that may become code */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/output.h"
-#include "nopwatch/text.h"
+#include "show/rows/output.h"
+#include "show/text/text.h"
 #include "sql.h"
 
 /* ---- what was asked for ------------------------------------------------------------- */

@@ -3,8 +3,8 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_BY_H
 #define NOPWATCH_RUN_CONSUMERS_BY_H
 
-#include "nopwatch/probe.h"
-#include "nopwatch/summary.h"
+#include "find/probe/probe.h"
+#include "measure/summary.h"
 
 enum nw_by_what {
 	NW_BY_TID,

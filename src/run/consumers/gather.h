@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_GATHER_H
 #define NOPWATCH_RUN_CONSUMERS_GATHER_H
 
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 
 struct nw_gathered {
 	const struct nw_request *request;

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_MEASURE_H
 #define NOPWATCH_RUN_CONSUMERS_MEASURE_H
 
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 
 /* Called behind the run of a recording: reports the rest behind the last interval as a shorter interval. Then calls
  * nw_summary_finish(). */

@@ -2,7 +2,7 @@
 /* The consumer that prints a line per hit, and events between them. */
 #include <errno.h>
 
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 
 enum {
 	FLUSH_AT = 1 << 16

@@ -4,8 +4,8 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_RECORDER_H
 #define NOPWATCH_RUN_CONSUMERS_RECORDER_H
 
-#include "nopwatch/recording.h"
 #include "run/sources/sources.h"
+#include "stream/recording/recording.h"
 
 enum {
 	NW_NOTED = 256 /* threads whose line is known without making it */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* See nopwatch/reports.h. */
-#include "nopwatch/reports.h"
+/* See run/consumers/reports.h. */
+#include "run/consumers/reports.h"
 #include "measure.h"
-#include "nopwatch/formats.h"
-#include "nopwatch/text.h"
+#include "show/formats.h"
 #include "show/rows/order.h"
+#include "show/text/text.h"
 #include "slower.h"
 
 #include <errno.h>

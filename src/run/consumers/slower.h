@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_SLOWER_H
 #define NOPWATCH_RUN_CONSUMERS_SLOWER_H
 
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 
 /* Writes "spans of at least 50ms", "spans longer than p99 of those before them", or "" for any length. */
 void nw_slower_text(const struct nw_slower *slower, char out[64]);

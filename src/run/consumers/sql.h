@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_SQL_H
 #define NOPWATCH_RUN_CONSUMERS_SQL_H
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 /*
  * Appends the shape. Constants and placeholders become "?", lists behind IN and ARRAY and equal rows of VALUES become

@@ -2,7 +2,7 @@
 /* The consumer that shows each hit and each span, for formats that draw timelines; or only slow spans. */
 #include <errno.h>
 
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 
 enum {
 	FLUSH_AT = 1 << 16

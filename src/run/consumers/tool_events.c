@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernel/tracefs/event_list.h"
-#include "nopwatch/engine.h"
+#include "run/engine.h"
 
 struct finder {
 	struct nw_tool *tool;

@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 struct nw_health {
 	const char *command;

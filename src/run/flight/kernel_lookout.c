@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/page.h"
+#include "stream/pages/page.h"
 
 #include "lookout.h"
 

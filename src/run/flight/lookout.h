@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_RUN_FLIGHT_LOOKOUT_H
 #define NOPWATCH_RUN_FLIGHT_LOOKOUT_H
 
-#include "nopwatch/flight.h"
+#include "run/flight/flight.h"
 
 #include "kernel/steps/span_watch.h"
 #include "run/sources/sources.h"

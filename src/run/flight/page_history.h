@@ -4,7 +4,7 @@
 #ifndef NOPWATCH_RUN_FLIGHT_PAGE_HISTORY_H
 #define NOPWATCH_RUN_FLIGHT_PAGE_HISTORY_H
 
-#include "nopwatch/recording.h"
+#include "stream/recording/recording.h"
 
 typedef NW_VEC(struct nw_recorded_cpu) nw_recorded_cpus;
 

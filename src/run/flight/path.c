@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "nopwatch/flight.h"
+#include "run/flight/flight.h"
 
 char *nw_flight_path(const char *path, uint64_t number)
 {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 static int by_number(const void *a, const void *b)
 {

@@ -10,7 +10,7 @@
 #ifndef NOPWATCH_RUN_FLIGHT_SCHED_FILTER_SNAPSHOT_H
 #define NOPWATCH_RUN_FLIGHT_SCHED_FILTER_SNAPSHOT_H
 
-#include "nopwatch/session.h"
+#include "kernel/session/session.h"
 
 struct nw_sched_filter_snapshot {
 	nw_named_threads threads; /* by number */

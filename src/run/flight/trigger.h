@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_RUN_FLIGHT_TRIGGER_H
 #define NOPWATCH_RUN_FLIGHT_TRIGGER_H
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 struct nw_trigger {
 	bool any;

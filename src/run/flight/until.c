@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nopwatch/flight.h"
+#include "run/flight/flight.h"
 
 int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/plan.h"
-#include "nopwatch/process.h"
+#include "find/process/process.h"
+#include "plan/plan.h"
 
 #include "guards.h"
 

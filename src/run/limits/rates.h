@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_RUN_LIMITS_RATES_H
 #define NOPWATCH_RUN_LIMITS_RATES_H
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 /* The samples of counters, which nw_rates_sample() adds. */
 struct nw_rates;

@@ -4,7 +4,7 @@
 #define NOPWATCH_RUN_LIMITS_SILENT_H
 
 #include "guards.h"
-#include "nopwatch/why.h"
+#include "why/why.h"
 
 struct nw_silent_file {
 	const struct nw_image *image;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/recording.h"
 #include "run/limits/guards.h"
+#include "stream/recording/recording.h"
 
 #include "sources.h"
 

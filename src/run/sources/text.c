@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nopwatch/recording.h"
-#include "nopwatch/trace_text.h"
+#include "stream/recording/recording.h"
+#include "stream/trace_pipe/trace_text.h"
 
 #include "run/limits/guards.h"
 

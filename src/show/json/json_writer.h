@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_JSON_JSON_WRITER_H
 #define NOPWATCH_SHOW_JSON_JSON_WRITER_H
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 /*
  * A streaming writer: it writes commas and escapes, the caller sees to nesting. Integers that a double cannot hold

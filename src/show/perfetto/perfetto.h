@@ -3,9 +3,9 @@
 #ifndef NOPWATCH_SHOW_PERFETTO_PERFETTO_H
 #define NOPWATCH_SHOW_PERFETTO_PERFETTO_H
 
-#include "nopwatch/text.h"
 #include "perfetto_fields.h"
 #include "protobuf.h"
+#include "show/text/text.h"
 
 /* The kinds of tracks; a track's number is made of its kind and a number. */
 enum nw_pf_kind {

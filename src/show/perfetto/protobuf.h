@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_SHOW_PERFETTO_PROTOBUF_H
 #define NOPWATCH_SHOW_PERFETTO_PROTOBUF_H
 
-#include "nopwatch/base.h"
+#include "base/base.h"
 
 void nw_pb_uint(struct nw_buf *out, unsigned int field, uint64_t value);
 /* int32 and int64: negative numbers take ten bytes. */

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_ROWS_ORDER_H
 #define NOPWATCH_SHOW_ROWS_ORDER_H
 
-#include "nopwatch/output.h"
+#include "show/rows/output.h"
 
 struct nw_ranked {
 	size_t index; /* number of a probe, a span or a group */

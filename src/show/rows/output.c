@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/output.h"
+#include "show/rows/output.h"
 #include "status.h"
 
 unsigned int nw_output_mode(const struct nw_output_format *format)

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_ROWS_REPORT_H
 #define NOPWATCH_SHOW_ROWS_REPORT_H
 
-#include "nopwatch/output.h"
+#include "show/rows/output.h"
 
 /* Returns hits per second. */
 double nw_report_rate(const struct nw_report *report, uint64_t hits);

@@ -3,8 +3,8 @@
 #ifndef NOPWATCH_SHOW_ROWS_SITE_H
 #define NOPWATCH_SHOW_ROWS_SITE_H
 
-#include "nopwatch/output.h"
-#include "nopwatch/plan.h"
+#include "plan/plan.h"
+#include "show/rows/output.h"
 
 /* The arguments of a site: from its note, and from other sources. */
 struct nw_site_args {

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_ROWS_STACKS_H
 #define NOPWATCH_SHOW_ROWS_STACKS_H
 
-#include "nopwatch/output.h"
+#include "show/rows/output.h"
 
 /* A probe or span of a report that has stacks. */
 struct nw_stack_owner {

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_ROWS_STATUS_H
 #define NOPWATCH_SHOW_ROWS_STATUS_H
 
-#include "nopwatch/output.h"
+#include "show/rows/output.h"
 
 extern const char *const nw_owner_names[];
 /* Returns the hits of an event at all its places. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/text.h"
+#include "show/text/text.h"
 #include "table.h"
 
 void nw_probe_table_begin(struct nw_probe_table *list)

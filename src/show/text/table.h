@@ -3,8 +3,8 @@
 #ifndef NOPWATCH_SHOW_TEXT_TABLE_H
 #define NOPWATCH_SHOW_TEXT_TABLE_H
 
-#include "nopwatch/base.h"
-#include "nopwatch/summary.h"
+#include "base/base.h"
+#include "measure/summary.h"
 
 /* ---- tables ------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "show/rows/stacks.h"
-#include "text.h"
+#include "text_private.h"
 
 /* ---- values ------------------------------------------------------------------------- */
 

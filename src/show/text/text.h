@@ -1,38 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the format for people. */
+/* show/text: output for people that is not part of a run: values, and the probes of files. */
 #ifndef NOPWATCH_SHOW_TEXT_TEXT_H
 #define NOPWATCH_SHOW_TEXT_TEXT_H
 
-#include "nopwatch/text.h"
-#include "show/rows/stacks.h"
-#include "table.h"
+#include "show/rows/output.h"
 
-/* The line above a table with net latencies. */
-extern const char nw_net_text[];
+/* Writes the table of `nopwatch features`: what a hit of each kind of probe costs its thread. */
+void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *cost);
+/* Writes a value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
+void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 
-void nw_text_report(struct nw_output *output, const struct nw_report *report);
-/* Has a span abandoned calls? Then the table has a column for them. */
-bool nw_text_has_abandoned(const struct nw_report *report);
-/* Writes a line for each span and count that the table's reader could misunderstand. */
-void nw_text_span_lines(const struct nw_report *report, struct nw_buf *out);
-/* Writes how many spans have no length. Two hits never happen at the same time: if they seem to, the clock is too
- * coarse, or stood still. */
-void nw_text_unmeasured_line(const struct nw_report *report, struct nw_buf *out);
-/* Writes one line if the probe overhead is more than a fifth of a span's P50. */
-void nw_text_overhead_line(const struct nw_report *report, struct nw_buf *out);
-/* Writes the thread states in spans, if --states was given; left_out gets columns for which there is no room. */
-void nw_text_states(const struct nw_report *report, nw_strings *left_out,
-		    struct nw_buf *out);
-/* Writes stacks as a tree. */
-void nw_text_stacks(const struct nw_report *report, struct nw_buf *out);
-void nw_text_site(struct nw_output *output, struct nw_image *image,
-		  const struct nw_site *site, const struct nw_types *types);
-void nw_text_function(struct nw_output *output, struct nw_image *image, const char *symbol,
-		      const char *name);
-void nw_text_features(struct nw_output *output, const struct nw_features *features);
-void nw_text_status(struct nw_output *output, const struct nw_status *status);
-void nw_text_change(struct nw_output *output, const struct nw_change *change);
-void nw_text_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
-		       const char *label, bool color);
+struct nw_table;
+
+/* The probes of files for people: rows of a table, or lines that are written at once. */
+struct nw_probe_table {
+	struct nw_output *output;
+	const struct nw_search *search; /* the search whose probes are shown */
+	const struct nw_types *types;	/* as nw_output_format.site() takes them */
+	bool names_only;		/* no table: one spec a line */
+	bool sites;			/* no table: each probe with its sites below it */
+	size_t matched;			/* number of sites that were shown */
+	struct nw_table
+		*table; /* nw_probe_table_begin() makes it, nw_probe_table_end() frees it */
+};
+
+void nw_probe_table_begin(struct nw_probe_table *list);
+void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image);
+void nw_probe_table_end(struct nw_probe_table *list, bool bold);
 
 #endif

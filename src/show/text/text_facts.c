@@ -5,7 +5,7 @@
 
 #include "show/rows/site.h"
 #include "show/rows/status.h"
-#include "text.h"
+#include "text_private.h"
 
 /* ---- sites -------------------------------------------------------------------------- */
 

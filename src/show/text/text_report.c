@@ -9,7 +9,7 @@
 #include "show/rows/order.h"
 #include "show/rows/report.h"
 #include "show/rows/stacks.h"
-#include "text.h"
+#include "text_private.h"
 
 /* Adds the cell of a name. Names come from the target process, so they are escaped before they reach a terminal. */
 static void name_cell(struct nw_table *table, const char *name)

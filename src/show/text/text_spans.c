@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "show/rows/report.h"
-#include "text.h"
+#include "text_private.h"
 
 bool nw_text_has_abandoned(const struct nw_report *report)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "text_private.h"
 
 enum {
 	LEAST_PERMILLE = 5, /* permille of all stacks: a smaller branch is not shown */

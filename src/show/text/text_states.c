@@ -6,7 +6,7 @@
 
 #include "show/rows/order.h"
 #include "show/rows/report.h"
-#include "text.h"
+#include "text_private.h"
 
 enum {
 	MOST_GROUPS = 10 /* most groups without --top */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "canvas.h"
-#include "nopwatch/top.h"
+#include "show/top/top.h"
 
 int nw_canvas_reset(struct nw_canvas *canvas, size_t columns, size_t rows)
 {

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_TOP_CANVAS_H
 #define NOPWATCH_SHOW_TOP_CANVAS_H
 
-#include "nopwatch/top.h"
+#include "show/top/top.h"
 
 /* Draws one cell, if the canvas has it. */
 void nw_canvas_put(struct nw_canvas *canvas, size_t x, size_t y, uint32_t code,

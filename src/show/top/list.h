@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_TOP_LIST_H
 #define NOPWATCH_SHOW_TOP_LIST_H
 
-#include "nopwatch/top.h"
+#include "show/top/top.h"
 
 struct nw_top_ranked {
 	const struct nw_top_row *row;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model.h"
-#include "nopwatch/top.h"
+#include "show/top/top.h"
 
 enum {
 	MINUTE = 60,

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_TOP_MODEL_H
 #define NOPWATCH_SHOW_TOP_MODEL_H
 
-#include "nopwatch/top.h"
+#include "show/top/top.h"
 
 /* Returns the bin of a time in nanoseconds; and the time at which a bin begins. */
 unsigned int nw_top_bin(uint64_t ns);

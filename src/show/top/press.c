@@ -2,7 +2,7 @@
 /* The bytes that a terminal sends for keys. */
 #include <string.h>
 
-#include "nopwatch/top.h"
+#include "show/top/top.h"
 
 /* The bytes after "\033[" or "\033O", as xterm, screen, tmux, PuTTY, the Linux console and the VT220 send them. */
 static const struct {

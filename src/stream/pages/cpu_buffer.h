@@ -7,7 +7,7 @@
 #define NOPWATCH_STREAM_PAGES_CPU_BUFFER_H
 
 #include "load.h"
-#include "nopwatch/stream.h"
+#include "stream/pages/stream.h"
 
 /* Time between two looks at every buffer, full or not. */
 #define NW_SWEEP_NS 100000000u

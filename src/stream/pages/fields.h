@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_STREAM_PAGES_FIELDS_H
 #define NOPWATCH_STREAM_PAGES_FIELDS_H
 
-#include "nopwatch/record.h"
+#include "stream/pages/record.h"
 
 struct nw_field {
 	char *name;

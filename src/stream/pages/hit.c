@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/record.h"
+#include "stream/pages/record.h"
 
 /* Returns the size of the data that a value points to. */
 static size_t bytes_behind(const struct nw_value *value)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <trace-seq.h>
 
-#include "nopwatch/stream.h"
+#include "stream/pages/stream.h"
 
 struct nw_kernel_texts {
 	struct tep_handle *tep;

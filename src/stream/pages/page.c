@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "load.h"
-#include "nopwatch/page.h"
+#include "stream/pages/page.h"
 
 #define RB_MISSED_EVENTS (1u << 31)
 #define RB_MISSED_STORED (1u << 30)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/record.h"
+#include "stream/pages/record.h"
 #include "value.h"
 
 enum {

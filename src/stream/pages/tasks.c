@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "load.h"
-#include "nopwatch/tasks.h"
+#include "stream/pages/tasks.h"
 
 struct nw_tasks {
 	struct nw_tasks_options options;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "load.h"
-#include "nopwatch/record.h"
+#include "stream/pages/record.h"
 #include "value.h"
 
 /* Sign-extends the lowest bits. */

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_STREAM_PAGES_VALUE_H
 #define NOPWATCH_STREAM_PAGES_VALUE_H
 
-#include "nopwatch/record.h"
+#include "stream/pages/record.h"
 
 /* Decodes the arguments that this part of the hit has; all other elements of `out` stay as they are. out: as many as
  * the probe has arguments. Strings point into the record. A string that is spread over parts gets only its pointer

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nopwatch/page.h"
-#include "nopwatch/recording.h"
-#include "nopwatch/stream.h"
 #include "stream/pages/load.h"
+#include "stream/pages/page.h"
+#include "stream/pages/stream.h"
+#include "stream/recording/recording.h"
 
 /* lib/trace-cmd: enum of TRACECMD_OPTION_* */
 enum {

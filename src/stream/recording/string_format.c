@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nopwatch/recording.h"
 #include "stream/pages/fields.h"
+#include "stream/recording/recording.h"
 
 /* The bytes of one string that an event has. */
 struct string_field {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nopwatch/trace_text.h"
+#include "stream/trace_pipe/trace_text.h"
 #include "text.h"
 
 enum {

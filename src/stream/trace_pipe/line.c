@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "nopwatch/trace_text.h"
+#include "stream/trace_pipe/trace_text.h"
 #include "text.h"
 
 enum {

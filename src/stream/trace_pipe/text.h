@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_STREAM_TRACE_PIPE_TEXT_H
 #define NOPWATCH_STREAM_TRACE_PIPE_TEXT_H
 
-#include "nopwatch/trace_text.h"
+#include "stream/trace_pipe/trace_text.h"
 
 /* One parsed line. The texts point into it. */
 struct nw_text_line {

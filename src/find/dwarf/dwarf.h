@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * find/dwarf: debugging information about the code of a file: the frames of its functions, their callers, source
+ * lines, and inlined functions. libdw reads DWARF; 32-bit ARM has tables of its own.
+ *
+ * Files are hostile: the effort for their contents is limited (docs/dev/limits.md).
+ */
+#ifndef NOPWATCH_FIND_DWARF_DWARF_H
+#define NOPWATCH_FIND_DWARF_DWARF_H
+
+#include "find/elf/elf.h"
+
+/* ---- callers ------------------------------------------------------------------------ */
+
+/* Returns why this build does not read DWARF's unwind tables, so that callers are found by frame pointers; NULL: it
+ * does. */
+const char *nw_unwind_tables_lack(void);
+
+struct nw_registers {
+	uint64_t pc;
+	uint64_t value[NW_MAX_REGISTERS];
+	bool known[NW_MAX_REGISTERS];
+};
+/* Reads up to 8 bytes of a process's memory as a number. Returns 0, -EFAULT or another -errno, which is passed on. */
+struct nw_memory {
+	int (*read)(void *arg, uint64_t address, unsigned int bytes, uint64_t *out);
+	void *arg;
+};
+
+/*
+ * The rule for finding the caller at one address of a file, from bytes that the reader process has written. NULL:
+ * they are no rule, or there is no memory.
+ */
+struct nw_rule;
+struct nw_rule *nw_rule_load(const void *bytes, size_t len);
+void nw_rule_free(struct nw_rule *rule);
+/* Is the address a function's first instruction? */
+bool nw_rule_is_entry(const struct nw_rule *rule);
+/*
+ * Goes from a function to its caller by call frame information. bias: what the process adds to linked addresses.
+ * Returns 1: the registers are the caller's; 0: it is the first function; -ENOENT: the table has nothing for this
+ * address; -EFAULT or the error of read(): the memory that it needs is missing. *interrupted: a signal has
+ * interrupted the caller.
+ */
+int nw_rule_step(const struct nw_rule *rule, const struct nw_arch *arch, uint64_t bias,
+		 const struct nw_memory *memory, struct nw_registers *registers,
+		 bool *interrupted);
+/* Applies rules from .ARM.exidx, which 32-bit ARM has instead. They do not hold at a function's first instruction. */
+int nw_rule_step_table(const struct nw_rule *rule, const struct nw_memory *memory,
+		       struct nw_registers *registers, bool *interrupted);
+
+/* The call frame information of a file, which must stay open. -ENOENT: it has none, or libdw is missing. */
+struct nw_cfi;
+int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out);
+void nw_cfi_free(struct nw_cfi *cfi);
+/* 32-bit ARM's tables of a file, which must stay open. -ENOENT: it has none. */
+struct nw_exidx;
+int nw_exidx_open(struct nw_image *image, struct nw_exidx **out);
+void nw_exidx_free(struct nw_exidx *exidx);
+
+/* ---- lines -------------------------------------------------------------------------- */
+
+/* A source line. Strings are valid as long as the nw_lines. */
+struct nw_source_line {
+	const char *file; /* NULL: unknown */
+	unsigned int line;
+};
+enum {
+	NW_MOST_INLINED = 16
+};
+struct nw_source_lines {
+	struct {
+		const char *function; /* the linker's name if it is known */
+		struct nw_source_line line;
+		/* The functions that are inlined at the address, the innermost first. */
+	} inlined[NW_MOST_INLINED];
+	size_t count;
+	struct nw_source_line line; /* the line in the function that contains the address */
+};
+/* The lines in the DWARF of a file or its debug file. -ENOENT: it has none, or libdw is missing. */
+struct nw_lines;
+int nw_lines_open(const struct nw_image *image, struct nw_lines **out);
+void nw_lines_free(struct nw_lines *lines);
+void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out);
+
+/* Returns how many copies of a function were inlined according to DWARF; -1 without DWARF or libdw. */
+int nw_count_inlined(const struct nw_image *image, const char *name);
+
+/* ---- in a process of its own -------------------------------------------------------- */
+
+/*
+ * Files of traced programs are hostile, and libraries that parse them are large: a file may take minutes or
+ * gigabytes, or crash the process that reads it. So a process without privileges reads them (docs/security.md) and
+ * sends facts. It is started for the first file. If it takes too long or dies, it is replaced, and that file is given
+ * up.
+ */
+struct nw_reader;
+
+enum {
+	NW_WANT_FILE = NW_DEBUG_PLACES,
+	NW_WANT_COPY /* of nw_reader_copy() */
+};
+/* A file to read, identified by its number. */
+struct nw_read_file {
+	uint32_t number;
+	/*
+	 * Opens the file (what: NW_WANT_FILE), or a file of debugging information that it names (enum
+	 * nw_debug_place). Returns a descriptor, which the reader closes, or -errno. It may be asked for the same
+	 * file again.
+	 */
+	int (*get)(void *arg, unsigned int what, const char *name);
+	void *arg;
+	/*
+	 * Size of arg's data, which must be all that get() needs: get() is then called in another process with a
+	 * copy, since opening a file on a file system that does not answer blocks for ever and cannot be killed. 0:
+	 * get() cannot block, and is called in this process.
+	 */
+	size_t size;
+};
+
+/* Returns -ENOMEM on failure. */
+int nw_reader_open(struct nw_reader **out);
+void nw_reader_free(struct nw_reader *reader);
+/* Makes the reader work in the caller's process, for fuzzers, which must see its crashes. */
+void nw_reader_inside(struct nw_reader *reader);
+/* Makes the reader return the linker's names of functions from now on. */
+void nw_reader_linked(struct nw_reader *reader);
+/* Tells that the run is about to end: from now on all questions together may take half a second. */
+void nw_reader_hurry(struct nw_reader *reader);
+
+/* Facts about a whole file. segments: those with code. */
+struct nw_file_facts {
+	const struct nw_arch *arch;
+	nw_segments segments;
+	/* nw_image_identity(); valid until the next question. */
+	const char *identity;
+};
+/* The amount of facts about an address. Each value includes those before it. */
+enum nw_place_depth {
+	NW_PLACE_RULE,
+	NW_PLACE_NAME, /* of the function, by symbols */
+	/* And source lines and inlined functions: by DWARF, which costs much more in a hostile file */
+	NW_PLACE_LINES,
+};
+/* The facts about an address. Strings and bytes are valid until the next question. */
+struct nw_place_facts {
+	const void *rule; /* for nw_rule_load() */
+	size_t rule_len;
+	bool known;	   /* the function is known */
+	uint64_t function; /* its begin */
+	/* As in its source, like the names of the inlined functions. */
+	const char *name;
+	struct nw_source_lines lines;
+};
+/*
+ * Ask the reader. Return 0, or -errno with the reason in err: the file cannot be opened, is no ELF file (ENOEXEC),
+ * took too long (ETIMEDOUT) or too much memory (ENOMEM), the process that reads it has died (EIO), or nothing is read
+ * any more (ECANCELED).
+ */
+int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,
+		   struct nw_file_facts *out, struct nw_error *err);
+int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
+		    uint64_t vaddr, enum nw_place_depth depth, struct nw_place_facts *out,
+		    struct nw_error *err);
+/*
+ * Returns the descriptor that the file's get() returns for NW_WANT_COPY, or -errno as above. get() copies what is to be
+ * read to memory, because reading it may block for ever, too. EHOSTDOWN: the file system does not answer.
+ */
+int nw_reader_copy(struct nw_reader *reader, const struct nw_read_file *file,
+		   struct nw_error *err);
+
+/*
+ * Translates linker names to names of the source: "app::f(int)"; "": the name is neither C++ nor Rust, or cannot be
+ * translated here (without libstdc++, for one). The reader process does it. Returns 0, or -errno if memory or
+ * descriptors are short.
+ */
+int nw_source_names(const nw_strings *names, nw_strings *out);
+
+/* ---- frames ------------------------------------------------------------------------- */
+
+/*
+ * The frame of a function's call. At an address in its code, the value of a register plus an offset is the frame's
+ * own address (DWARF's "canonical frame address"), which stays the same at all addresses of the function while the
+ * call lasts.
+ */
+struct nw_frame {
+	/* Begin of the function or its part; 0: unknown. */
+	uint64_t function;
+	uint64_t size; /* in bytes */
+	/* Begin of the code that the table describes next; 0: it is the last. */
+	uint64_t next;
+	const char *reg; /* as the kernel spells it; NULL: the frame is unknown */
+	int64_t offset;
+};
+
+/*
+ * Finds the frames at these addresses by the call frame information that exceptions need (.eh_frame), which stripped
+ * files have, too. A frame is unknown if there is none for the address, if it is not a register plus an offset, or
+ * without libdw. It is an error if memory or descriptors are short, or if the process that reads the file ends. The
+ * reader must not be used for another file.
+ */
+int nw_image_frames(struct nw_reader *reader, const struct nw_image *image,
+		    const uint64_t *vaddrs, size_t count, struct nw_frame *out,
+		    struct nw_error *err);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show/rows: the data that formats show, and the interface of a format: functions that append to a string buffer,
+ * which the caller writes to a file. The formats themselves are in show/formats.h.
+ */
+#ifndef NOPWATCH_SHOW_ROWS_OUTPUT_H
+#define NOPWATCH_SHOW_ROWS_OUTPUT_H
+
+#include "kernel/manage/manage.h"
+#include "measure/bins.h"
+#include "measure/stack/stack.h"
+#include "measure/summary.h"
+#include "stream/pages/stream.h"
+#include "why/why.h"
+
+/* ---- results ------------------------------------------------------------------------ */
+
+/* The state of a probe. */
+enum nw_state {
+	NW_STATE_UNKNOWN,
+	NW_STATE_HIT,
+	NW_STATE_NOT_HIT, /* the code was not reached */
+	NW_STATE_NOT_MAPPED,
+	NW_STATE_NOT_ARMED,
+	NW_STATE_SEMAPHORE_CLOSED,
+	NW_STATE_FILTERED,
+	NW_STATE_NOT_RECORDED,
+	NW_STATE_DISABLED,	     /* nopwatch disabled it during the run */
+	NW_STATE_DISABLED_BY_OTHERS, /* another program disabled it during the run */
+	NW_STATE_COUNT
+};
+/* The fixed words for states (docs/json.md); an unknown state is "not-hit". */
+extern const char *const nw_state_words[NW_STATE_COUNT];
+
+/* Why a probe has no hits, or no more hits, and one sentence for people. */
+struct nw_probe_state {
+	enum nw_state state;
+	const char *text; /* NULL: nothing to say */
+};
+
+/* The keys that order the rows of a report. */
+enum nw_sort {
+	NW_SORT_DEFAULT, /* probes as they were selected, spans and groups by total */
+	NW_SORT_HITS,
+	NW_SORT_RATE,
+	NW_SORT_TOTAL,
+	NW_SORT_MIN, /* the statistics, in the order of their columns */
+	NW_SORT_MEAN,
+	NW_SORT_P50,
+	NW_SORT_P90,
+	NW_SORT_P99,
+	NW_SORT_P999,
+	NW_SORT_MAX,
+	NW_SORT_ABANDONED, /* only spans have these */
+	NW_SORT_UNMATCHED,
+	NW_SORT_DISCARDED,
+	NW_SORT_NAME,
+	NW_SORT_COUNT
+};
+/* "hits", "rate", ...; NULL for the default. */
+extern const char *const nw_sort_names[NW_SORT_COUNT];
+
+/* Which parts of a report are shown, and how. All zero: every part, with text folded for people. */
+struct nw_view {
+	enum nw_sort sort;
+	/* this many probes, and spans, and groups of each; 0: all of them, but 10 groups in text */
+	size_t top;
+	/* CSV: cells that a spreadsheet would take for a formula stay as they are */
+	bool raw;
+	bool all_rows;	 /* text: rows without hits, too, one by one */
+	bool spans_only; /* no rows of probes and their arguments */
+	/* text: trees of stacks by address in a function, with file and line, not by function */
+	bool frames;
+	size_t width; /* text: width of the terminal in characters; 0: any width */
+};
+
+/* Why a run has ended. */
+enum nw_end_reason {
+	NW_END_NONE, /* the run goes on, or the reason is not known */
+	NW_END_SIGNAL,
+	NW_END_DURATION,
+	NW_END_COUNT,
+	NW_END_COMMAND, /* CMD has ended */
+	NW_END_PROCESS, /* the last target process has ended */
+	NW_END_OUTPUT,	/* the output has no reader any more */
+	NW_END_RECORDING,
+	NW_END_TEXT,
+};
+/* The fixed words for reasons (docs/json.md). */
+extern const char *const nw_end_reasons[];
+
+struct nw_slow_span;
+
+/* What was run, where and when, for a report that is read on another machine. Any text may be NULL, and any number 0:
+ * not known. */
+struct nw_about {
+	const char *command; /* as a shell would read it */
+	const char *source;  /* the recording or text that the report is made from */
+	/* the machine of the run, in uname()'s words */
+	const char *host, *kernel, *machine;
+	const char *cost; /* a sentence */
+	int64_t began_ns; /* nanoseconds since 1970 */
+	enum nw_end_reason reason;
+};
+
+/* The stacks of a probe or span, folded, for a flame graph. */
+struct nw_folded {
+	const char *text; /* "root;...;leaf" */
+	uint64_t count;
+};
+
+struct nw_flame {
+	const char *of; /* the probe's label or the span's name; or any other title */
+	const struct nw_folded *stacks;
+	size_t count;
+};
+
+struct nw_report {
+	struct nw_view view;
+	const struct nw_selection *selection;
+	const struct nw_summary *summary;
+	const struct nw_span_def *spans;
+	size_t span_count;
+	const struct nw_probe_state *states; /* by probe; NULL: not known */
+	/* by probe: when it was disabled, 0: it was not; NULL: no probe was */
+	const uint64_t *disabled_at;
+	uint64_t start_ns;    /* when the run began, on the clock of disabled_at */
+	const char *group_by; /* "tid", "method,status", ...; NULL: not grouped */
+	int64_t wall_ns;      /* when an interval ended, since 1970; 0: not known */
+	uint64_t elapsed_ns;
+	/* number of this report, from 1; 0: a report of everything, at the end or in between */
+	uint64_t interval;
+	uint64_t short_ns;  /* length of an interval that ended early; 0: it did not */
+	bool so_far;	    /* a report that SIGUSR1 asked for during the run */
+	uint64_t lost;	    /* events */
+	bool lost_is_least; /* `lost` is a lower bound */
+	/* events of this time were lost: the counts of all rows are lower bounds */
+	bool at_least;
+	bool has_filter;	      /* the run has a filter */
+	uint64_t filtered;	      /* hits that the filter took out */
+	uint64_t dropped;	      /* hits that the kernel counted but did not record */
+	bool restricted;	      /* dropped hits may be those of untraced processes */
+	const char *const *hist_args; /* names of arguments whose histograms are shown */
+	size_t hist_arg_count;
+	bool gaps;			     /* show the histograms of gaps, too */
+	bool net;			     /* latencies are net: without probe overhead */
+	const struct nw_hit_cost *hit_costs; /* by probe; NULL: the overhead is not known */
+	/* OpenMetrics: Prometheus's text format 0.0.4, which node_exporter's textfile collector reads */
+	bool prometheus;
+	const struct nw_stacks *stacks; /* callers; NULL: --stack was not given */
+	const struct nw_stack_counts *stack_counts; /* how often each stack was counted */
+	/* "spans of at least 50ms": the only spans whose stacks are counted; NULL: all spans */
+	const char *stacks_of;
+	bool bold;
+	const struct nw_about *about;  /* NULL: not known */
+	const struct nw_bins *bins;    /* counts by time, for a format that has bins */
+	const struct nw_flame *flames; /* NULL: --stack was not given */
+	size_t flame_count;
+	/* the slowest spans of each kind, kind by kind; none: they were not requested */
+	const struct nw_slow_span *slowest;
+	size_t slowest_count;
+};
+
+/* The flame graphs of a report's stacks, for its `flames`; none if it has no stacks. -ENOMEM. */
+struct nw_flames {
+	NW_VEC(struct nw_flame) list;
+};
+int nw_flames_make(const struct nw_report *report, struct nw_flames *out);
+void nw_flames_free(struct nw_flames *flames);
+
+/* ---- events ------------------------------------------------------------------------- */
+
+struct nw_event_line {
+	const struct nw_selection *selection; /* the selection that has the probe */
+	const struct nw_probe *probe;
+	const struct nw_hit *hit;
+	const struct nw_task *task;
+	uint64_t start;	 /* time that text counts from */
+	int64_t wall_ns; /* offset from the trace clock to the time of day; 0: not known */
+	bool wall;	 /* show the time of day */
+	const struct nw_stacks *stacks; /* the stacks of hits; NULL: hits have none */
+	const char *kernel_text; /* the kernel's own text of the event; NULL: not known */
+};
+
+/* A slow span, as it ends. */
+struct nw_slow_span {
+	const struct nw_selection *selection;
+	const struct nw_stacks *stacks; /* as in an event's line */
+	const struct nw_span_def *span;
+	/* the hit that began it; NULL: not known, too many spans were open */
+	const struct nw_hit *began;
+	const struct nw_hit *ended;
+	const struct nw_task *task; /* the thread that ended it */
+	/* when it began, how long it took, and the latency from which on spans are shown */
+	uint64_t start, latency, least;
+	bool has_cost; /* the probe overhead of the span is known: */
+	uint64_t cost;
+	bool net;			     /* the latency is net of it */
+	const struct nw_span_states *states; /* as in a span's event */
+	/* `least` is this percentile of the spans before; 0: the user gave a time */
+	double percentile;
+	/* 1: the slowest of its kind, 2: the next, ...; 0: spans are not ranked, and `least` is meant */
+	size_t rank;
+	uint64_t run_start; /* time that text counts from */
+	int64_t wall_ns;    /* as in an event's line */
+	bool wall;
+};
+
+/* ---- a run, from its beginning to its end ------------------------------------------- */
+
+struct nw_begin {
+	const struct nw_selection *selection;
+	const struct nw_span_def *spans; /* if the format shows spans */
+	size_t span_count;
+	/* the group keys, and the summary that knows the groups' names; NULL: no groups */
+	const char *group_by;
+	const struct nw_summary *summary;
+	size_t hidden; /* probes that the user did not ask for */
+	size_t sites;  /* sites that are armed */
+	bool net;      /* as in a report */
+	bool header;   /* text: name the columns of events */
+	bool bold;     /* text: the header is bold */
+};
+
+/* A probe that was disabled during the run. */
+struct nw_disabled {
+	const struct nw_probe *probe;
+	const struct nw_probe_state *state;
+	uint64_t after_ns; /* since the run began */
+};
+
+struct nw_end {
+	uint64_t lost;			/* lost events */
+	bool lost_is_least;		/* `lost` is a lower bound */
+	uint64_t discarded;		/* spans that were discarded because of losses */
+	uint64_t dropped;		/* as in a report */
+	uint64_t incomplete;		/* hits of which some records were lost */
+	uint64_t unmapped, doubtful;	/* struct nw_stack_losses */
+	const struct nw_unread *unread; /* files that --stack could not read, by reason */
+	size_t unread_count;
+	bool has_filter;   /* the run has a filter */
+	uint64_t filtered; /* hits that the filter took out */
+	enum nw_end_reason reason;
+	uint64_t elapsed_ns;
+};
+
+/* Returns the words that explain dropped hits, to stand after their number. */
+const char *nw_dropped_text(bool restricted);
+/* Writes "17 events lost" or "at least 1 event lost"; least: not all lost events could be counted. */
+void nw_lost_text(uint64_t lost, bool least, char out[48]);
+
+/* ---- facts -------------------------------------------------------------------------- */
+
+/* The uprobe events of the system. */
+struct nw_status {
+	const nw_event_statuses *events;
+	bool has_hits; /* the kernel's counts are known */
+	bool details;  /* text: the definitions, too */
+	bool bold;
+};
+
+/* ---- formats ------------------------------------------------------------------------ */
+
+/* The kinds of output of a command. */
+enum nw_shows {
+	NW_SHOWS_FACTS,	  /* lists: sites, features, verdicts */
+	NW_SHOWS_EVENTS,  /* begin, each event, end */
+	NW_SHOWS_REPORTS, /* begin, reports, end */
+	NW_SHOWS_COUNT
+};
+
+struct nw_output;
+
+/*
+ * A format is one such struct in a file of its own, and a row of nw_output_formats (show/formats.h). Each function
+ * appends to output->text, which the caller writes away and empties whenever it likes; a format
+ * that can only be written as a whole appends nothing before end(). NULL: nothing to say.
+ *
+ * A run is begin, then whatever happens in the order of time, and end. Facts are one call each.
+ */
+struct nw_output_format {
+	const char *name; /* of -f */
+	bool shows[NW_SHOWS_COUNT];
+	bool for_people; /* tables and titles; what is long goes through a pager */
+	/* every report covers the whole run so far: counters that only grow */
+	bool cumulative;
+	bool spans;	  /* an event format whose span() is called, too */
+	bool bins;	  /* a report format that shows counts by time, so bins are kept */
+	bool states;	  /* can show thread states in spans (--states) */
+	bool costs;	  /* can show the probe overhead of spans */
+	bool stacks;	  /* can show callers (--stack) */
+	bool only_stacks; /* shows stacks and nothing else */
+	bool binary;	  /* is refused on a terminal */
+	/* a report is a whole file: each report replaces the file of -o in one step */
+	bool whole;
+	/* another user's program reads the file, so it gets the mode of any new file */
+	bool for_collectors;
+	/* bytes of output->state, which begins zeroed; 0: the format keeps nothing */
+	size_t state_size;
+	void (*free)(struct nw_output *output); /* frees what the state points to */
+
+	void (*begin)(struct nw_output *output, const struct nw_begin *begin);
+	void (*event)(struct nw_output *output, const struct nw_event_line *line);
+	/* An event of a span; if a hit causes it, it comes right after the hit's event. */
+	void (*span)(struct nw_output *output, const struct nw_span_event *event);
+	/* A slow span; NULL: the format cannot show it. */
+	void (*slow)(struct nw_output *output, const struct nw_slow_span *slow);
+	void (*loss)(struct nw_output *output, const struct nw_record *loss);
+	void (*disabled)(struct nw_output *output, const struct nw_disabled *disabled);
+	void (*report)(struct nw_output *output, const struct nw_report *report);
+	/* Stands for `count` reports of intervals in which nothing happened, from number `first` on. */
+	void (*quiet)(struct nw_output *output, uint64_t first, uint64_t count);
+	void (*end)(struct nw_output *output, const struct nw_end *end);
+
+	/* A site; types: what else is known of its arguments, or NULL. The fetches shown are those of a kernel with
+	 * all features. */
+	void (*site)(struct nw_output *output, struct nw_image *image,
+		     const struct nw_site *site, const struct nw_types *types);
+	/* A function: the linker's name and the one to show (struct nw_functions). */
+	void (*function)(struct nw_output *output, struct nw_image *image,
+			 const char *symbol, const char *name);
+	/* A note that was left out. */
+	void (*skipped)(struct nw_output *output, const struct nw_image *image,
+			const struct nw_skipped *skipped);
+	void (*features)(struct nw_output *output, const struct nw_features *features);
+	void (*status)(struct nw_output *output, const struct nw_status *status);
+	/* The change of a persistent event. */
+	void (*change)(struct nw_output *output, const struct nw_change *change);
+	/* Checks, one a line, then the verdict and its remedies. label: the probe, if there are several; NULL: there
+	 * is one. */
+	void (*diagnosis)(struct nw_output *output, const struct nw_diagnosis *diagnosis,
+			  const char *label, bool color);
+};
+
+/* All formats, in the order in which they are listed: each is nw_output_NAME. */
+/* clang-format off */
+#define NW_OUTPUT_FORMATS(format) \
+	format(text) \
+	format(json) \
+	format(csv) \
+	format(openmetrics) \
+	format(perfetto) \
+	format(html) \
+	format(folded)
+/* clang-format on */
+#define NW_DECLARE_FORMAT(name) extern const struct nw_output_format nw_output_##name;
+NW_OUTPUT_FORMATS(NW_DECLARE_FORMAT)
+
+/* An output that is being written. */
+struct nw_output {
+	const struct nw_output_format *format;
+	struct nw_buf text; /* text that is not yet written to the file */
+	void *state;
+};
+
+/* Returns the mode of a new file (NW_FILE_PRIVATE, ...). */
+unsigned int nw_output_mode(const struct nw_output_format *format);
+/* -ENOMEM. */
+int nw_output_make(const struct nw_output_format *format, struct nw_output *out);
+void nw_output_free(struct nw_output *output);
+
+/* These call the function of the output's format, if it has one. */
+void nw_output_begin(struct nw_output *output, const struct nw_begin *begin);
+void nw_output_event(struct nw_output *output, const struct nw_event_line *line);
+void nw_output_span(struct nw_output *output, const struct nw_span_event *event);
+void nw_output_slow(struct nw_output *output, const struct nw_slow_span *slow);
+void nw_output_loss(struct nw_output *output, const struct nw_record *loss);
+void nw_output_disabled(struct nw_output *output, const struct nw_disabled *disabled);
+void nw_output_report(struct nw_output *output, const struct nw_report *report);
+void nw_output_quiet(struct nw_output *output, uint64_t first, uint64_t count);
+void nw_output_end(struct nw_output *output, const struct nw_end *end);
+
+#endif
