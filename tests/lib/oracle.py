@@ -21,7 +21,10 @@ class Hit:
     probe: str
     args: dict = field(default_factory=dict)
     stack: int = 0  # the stack pointer, of functions' entries and returns
+    go: tuple = ()  # of Go functions: what the registers say of the goroutine: its address, stack.hi and stackguard0
     call: int = 0  # which call it is of: nobody may know, but what is measured must be one call
+    callers: object = None  # (frames as texts, why there are no more), where its probe has stacks
+    words: bytes = field(default=b"", repr=False)  # what was copied for them
 
 
 @dataclass
@@ -53,6 +56,7 @@ class SpanDef:
     key: tuple = ("tid", "tid")
     flat: bool = False  # nest=no
     call: bool = False  # a function: paired by its stack pointer
+    go: bool = False  # a Go function: whose stacks are those of goroutines
 
 
 @dataclass
@@ -74,6 +78,8 @@ class Options:
     comm_of: dict = field(default_factory=dict)
     costs: dict = field(default_factory=dict)  # probe: (before, after), what a hit costs around its time
     net: bool = False
+    stacks: bool = False  # some probe has stacks
+    slower: object = None  # --slower: stacks are those of slow spans, and nothing else's
 
 
 @dataclass
@@ -102,6 +108,7 @@ class Result:
     def __init__(self):
         self.rows = defaultdict(Row)  # by (kind, name, group, interval); interval 0: the total
         self.measured = []
+        self.stacks = defaultdict(lambda: [0, 0])  # by (kind, name, callers): how many, and their time
         self.filtered = self.lost = self.discarded = self.taken = 0
         self.intervals = 0
 
@@ -113,7 +120,9 @@ class Calls:
     def __init__(self):
         self.open, self.gone = [], []
         self.switches = False
-        self.returned = -1  # the stack pointer of the last event, if that was a return
+        self.returned = -math.inf  # the stack pointer of the last event, if that was a return
+        self.hi = None  # a goroutine's: where its stack ended when the last call began,
+        self.again = False  # and whether that call found it too small, so that it begins again
 
     def leave(self, left):
         """Left without a return, as far as one can tell on one stack: the innermost ones for which left() holds."""
@@ -125,6 +134,7 @@ class Calls:
 
 
 UNKNOWN = "?"
+NO_STACK = ((), "none")
 HIDDEN = object()  # the group of a start that a filter has taken out
 
 
@@ -206,7 +216,7 @@ class Judge:
         self.loss_until = -1
         self.now = options.start
         self.lives = defaultdict(int)  # thread: how often its number was given
-        self.spent = defaultdict(int)  # thread: what its hits have cost so far
+        self.spent = defaultdict(int)  # thread: what its hits have cost so far; goroutine: what those of Go functions have
 
     def thread_of(self, hit):
         """Numbers are given again; and an idle thread is one a CPU, though all of them have the number 0."""
@@ -316,9 +326,11 @@ class Judge:
         if self.options.net:
             latency = max(latency - cost, 0)
         measured = Measured(span.name, start["hit"], hit, latency, self.shown(of), cost)
-        if self.options.states:
+        if self.options.states and not span.go:
             measured.states = self.split(measured, start, served_others)
         self.result.measured.append(measured)
+        if self.options.stacks and latency >= (self.options.slower or 0):
+            self.count_stack("span", span.name, start["hit"].callers or hit.callers or NO_STACK, latency)
         for row in self.rows("span", span.name, self.shown(of)):
             row.counts["nested"] += start["inside"] and not span.call
             row.counts["clamped"] += clamped
@@ -328,12 +340,21 @@ class Judge:
             for state, part in (measured.states or {}).items():
                 row.values[state].append(part)
 
+    def owner_of(self, hit):
+        """(whose stack the hit was on, where in it): a thread's, or a goroutine's, which it may take along to another place
+        and on which any thread of its process may run. In C code the registers say nothing of a goroutine."""
+        if not hit.go or not 0 < hit.go[1] - hit.stack <= 1 << 30:
+            return hit.tid, hit.stack
+        return ("go", self.threads.get(hit.tid)[0], hit.go[0]), hit.stack - hit.go[1]
+
     def cost_of(self, span, start, hit):
         """What follows the start's time, what comes before the end's, and both of every hit in between, if the span is its
         thread's own: one by something else may wait meanwhile."""
         if not self.options.costs:
             return 0
         cost = self.options.costs[start["hit"].probe][1] + self.options.costs[hit.probe][0]
+        if "owner" in start and start["owner"] != start["hit"].tid:
+            return cost + self.spent[start["owner"]] - start["spent"] - sum(self.options.costs[hit.probe])
         if span.key[0] == "tid" and start["thread"] == self.thread_of(hit):
             cost += self.spent[self.thread_of(hit)] - start["spent"] - sum(self.options.costs[hit.probe])
         return cost
@@ -356,36 +377,56 @@ class Judge:
         stale = call["hit"].time < self.loss_until and what != "abandoned"
         self.count(call["span"], call["group"], "discarded" if stale else what)
 
-    def drop_stale_calls(self, hit):
+    def drop_stale_calls(self, owner):
         """Events were lost while the outermost was open: their ends may be among them, and so may a change of stacks."""
-        calls = self.calls[hit.tid]
+        calls = self.calls[owner]
         if not calls.open or calls.open[0]["hit"].time >= self.loss_until:
             return False
-        self.calls_over(hit.tid, "unmatched_starts")
+        self.calls_over(owner, "unmatched_starts")
         return True
 
-    def calls_over(self, tid, what):
-        for call in self.calls.pop(tid, Calls()).everything():
+    def calls_over(self, owner, what):
+        for call in self.calls.pop(owner, Calls()).everything():
             self.call_over(call, what)
 
+    def begins_again(self, calls, call):
+        """A Go function that finds its stack too small, or is to be preempted, is entered once more: the innermost call, of
+        which nothing has been seen since. If it did not seem too small, but the stack was moved, the call may as well be
+        another one, and the time from its first entry is not known to be its own."""
+        top = calls.open[-1] if calls.open else None
+        if call["owner"] == call["hit"].tid or not top or calls.returned != -math.inf or \
+                (top["span"], top["stack"]) != (call["span"], call["stack"]) or \
+                not (calls.again or calls.hi != call["hit"].go[1]):
+            return False
+        self.count(top["span"], top["group"], "repeated")
+        if not calls.again:
+            calls.open[-1] = call
+        return True
+
     def call(self, span, hit, group):
-        self.drop_stale_calls(hit)
-        calls = self.calls[hit.tid]
-        for call in [c for c in calls.gone if c["hit"].stack == hit.stack]:
-            calls.gone.remove(call)
-            self.call_over(call, "abandoned")
-        calls.leave(lambda c: c["hit"].stack < hit.stack or c["hit"].stack <= calls.returned)
-        calls.open.append({"hit": hit, "group": group, "span": span, "inside": False, "spent": self.spent[self.thread_of(hit)],
-                           "course": len(self.states.course[hit.tid or ("idle", hit.cpu)]),
-                           "thread": self.thread_of(hit)})
-        calls.returned = -1
+        owner, stack = self.owner_of(hit)
+        self.drop_stale_calls(owner)
+        calls = self.calls[owner]
+        call = {"hit": hit, "group": group, "span": span, "inside": False, "owner": owner, "stack": stack,
+                "spent": self.spent[owner if hit.tid != owner else self.thread_of(hit)],
+                "course": len(self.states.course[hit.tid or ("idle", hit.cpu)]), "thread": self.thread_of(hit)}
+        if not self.begins_again(calls, call):
+            for gone in [c for c in calls.gone if c["stack"] == stack]:
+                calls.gone.remove(gone)
+                self.call_over(gone, "abandoned")
+            calls.leave(lambda c: c["stack"] < stack or c["stack"] <= calls.returned)
+            calls.open.append(call)
+        calls.returned = -math.inf
+        if owner != hit.tid:
+            calls.hi, calls.again = hit.go[1], hit.stack <= hit.go[2]
 
     def returns(self, span, hit, group):
         """Of the newest call of the function at that stack pointer, whatever has begun or returned since."""
-        if self.drop_stale_calls(hit):
+        owner, stack = self.owner_of(hit)
+        if self.drop_stale_calls(owner):
             return
-        calls = self.calls[hit.tid]
-        fits = lambda c: c["span"] is span and c["hit"].stack == hit.stack
+        calls = self.calls[owner]
+        fits = lambda c: c["span"] is span and c["stack"] == stack
         of = calls.open if any(map(fits, calls.open)) else calls.gone
         found = [c for c in of if fits(c)]
         if not found:
@@ -394,7 +435,7 @@ class Judge:
         call = found[-1]
         if of is calls.open:
             calls.leave(lambda c: c is not call)
-            calls.returned = hit.stack
+            calls.returned = stack
         of.remove(call)
         if call["hit"].time < self.loss_until:
             self.call_over(call, "unmatched_starts")
@@ -407,7 +448,8 @@ class Judge:
 
     def spend(self, hit):
         if self.options.costs:
-            self.spent[self.thread_of(hit)] += sum(self.options.costs.get(hit.probe, (0, 0)))
+            for owner in {self.thread_of(hit), self.owner_of(hit)[0]} - {hit.tid}:
+                self.spent[owner] += sum(self.options.costs.get(hit.probe, (0, 0)))
 
     def passes(self, hit):
         pid, comm = self.threads.get(hit.tid)
@@ -434,7 +476,14 @@ class Judge:
             if hit.probe in span.starts:
                 (self.call if span.call else self.begin)(span, hit, group)
 
+    def count_stack(self, kind, name, callers, time):
+        row = self.result.stacks[kind, name, callers]
+        row[0] += 1
+        row[1] += time
+
     def take_row(self, hit, group):
+        if hit.callers and self.options.slower is None and not any(hit.probe in s.starts for s in self.options.spans):
+            self.count_stack("probe", hit.probe, hit.callers, 0)
         last = self.last.get((hit.probe, group))
         for row in self.rows("probe", hit.probe, self.shown(group)):
             row.counts["hits"] += 1
@@ -464,8 +513,9 @@ class Judge:
                 continue  # what the kernel's own events begin goes on
             if span.key[0] == key and of == tid:
                 self.give_up(span, starts, "unmatched_starts")
-        if key == "tid":
-            self.calls_over(tid, "abandoned")
+        if key == "tid":  # a process has the number of its first thread
+            for owner in [o for o in self.calls if o == tid or (isinstance(o, tuple) and o[1] == tid)]:
+                self.calls_over(owner, "abandoned")
 
     def take_loss(self, loss):
         self.result.lost += loss.count
@@ -474,8 +524,8 @@ class Judge:
     def finish(self):
         for (name, _), starts in self.open.items():
             self.give_up(next(s for s in self.options.spans if s.name == name), starts, "unmatched_starts")
-        for tid in list(self.calls):
-            self.calls_over(tid, "unmatched_starts")
+        for owner in list(self.calls):
+            self.calls_over(owner, "unmatched_starts")
         return self.result
 
 

@@ -1,13 +1,15 @@
 """Random programs on a few CPUs, and what a kernel would have recorded of them: as a recording, and as text.
 
 World(seed).trace() runs threads that nest, recurse, fork, exec, move to other CPUs, die, and whose numbers are given
-again; that begin what they never end, and end what never began; that hand requests to each other; whose scheduler's
-events are recorded; and of whose events some CPUs lose a part.
+again; that begin what they never end, and end what never began; that hand requests to each other; that run goroutines;
+whose scheduler's events are recorded; and of whose events some CPUs lose a part.
 """
+import os
 import random
 import struct
 from dataclasses import dataclass, field
 
+import oracle_stack
 from oracle import Hit, Loss, Task
 
 START = 5_000_000_000
@@ -25,6 +27,10 @@ PROBES = {
     "uretprobe:work": (("arg0", "u64"),),
     "uprobe:help": (("arg0", "u64"),),
     "uretprobe:help": (("arg0", "u64"),),
+    "uprobe:gowork": (("arg0", "u64"),),
+    "uretprobe:gowork": (("arg0", "u64"),),
+    "uprobe:gohelp": (("arg0", "u64"),),
+    "uretprobe:gohelp": (),
     "irq:softirq_entry": (("vec", "u32"),),
     "irq:softirq_exit": (("vec", "u32"),),
     "sched:sched_switch": (("prev_pid", "s32"), ("prev_state", "s64"), ("next_pid", "s32")),
@@ -55,6 +61,9 @@ TASK_EVENTS = {"born": "task:task_newtask", "renamed": "task:task_rename", "exit
                "exec": "sched:sched_process_exec"}
 CLONE_THREAD = 0x00010000
 MAIN_STACK = 0x7ffe00000000
+GO_STACKS = 0xc000100000  # where stacks of goroutines are, and before them their structs g
+GUARD = 0x80  # nearer to the end of its stack than this, a Go function finds it too small
+GO_FIELDS = ("g", "g_hi", "g_guard")
 WORDS = ("SELECT 1", "get", "put x", "a,b", 'say "no"', "", "tab\tb")
 
 
@@ -67,6 +76,17 @@ class Thread:
     open: list = field(default_factory=list)  # what it has begun and means to end: (what, number, which call)
     stack: int = MAIN_STACK
     coroutines: list = field(default_factory=list)  # (open, stack) of those that do not run now
+    goroutine: object = None  # which it runs
+
+
+@dataclass
+class Goroutine:
+    pid: int
+    address: int
+    hi: int
+    size: int = 0x200
+    deep: int = 0  # so much of the stack is in use
+    open: list = field(default_factory=list)  # (function, how deep, which call)
 
 
 @dataclass
@@ -81,6 +101,7 @@ class Trace:
     named: set  # probes whose arguments a spec has named
     costs: dict
     stop: int
+    stacks: object = None  # oracle_stack.Stacks
 
     def judged(self):
         """The events as the judge takes them: each loss where it is told, with its two times."""
@@ -116,6 +137,10 @@ class World:
         self.has_coroutines = r.random() < 0.3
         self.has_sched = r.random() < 0.6
         self.grain = r.choice((1, 1, 1000))
+        self.stacks = oracle_stack.Stacks(random.Random(f"stacks {seed}"), PROBES)
+        self.goroutines, self.next_stack = [], GO_STACKS
+        self.go = random.Random(f"goroutines {seed}")
+        self.has_goroutines = self.go.random() < 0.4
         for _ in range(r.randint(1, 5)):
             self.add_thread(None, r.choice(("app", "db worker", "web")))
         self.pid_of = {t.tid: t.pid for t in self.threads.values()}
@@ -147,8 +172,9 @@ class World:
             self.lost[cpu] = []
         self.events.append(event)
 
-    def hit(self, cpu, tid, probe, stack=0, call=0, **args):
-        self.emit(cpu, Hit(self.time, cpu, tid, probe, args, stack, call))
+    def hit(self, cpu, tid, probe, stack=0, call=0, go=(), **args):
+        words, callers = self.stacks.of_hit(probe, stack or MAIN_STACK - 0x8000)
+        self.emit(cpu, Hit(self.time, cpu, tid, probe, args, stack, go, call, callers, words))
 
     def task(self, cpu, tid, what, **more):
         self.emit(cpu, Task(self.time, cpu, tid, what, **more))
@@ -233,6 +259,80 @@ class World:
             t.open, t.stack = [], MAIN_STACK + 0x10000 * r.choice((-1, 1)) * (1 + len(t.coroutines))
         t.coroutines.append(parked)
 
+    # ---- goroutines
+
+    def new_stack(self, g, size):
+        g.size, self.next_stack = size, self.next_stack + size
+        g.hi = self.next_stack
+
+    def run_goroutine(self, t):
+        """One that no other thread runs goes on, or a new one begins, maybe where an old one was."""
+        r, own = self.go, [g for g in self.goroutines if g.pid == t.pid]
+        idle = [g for g in own if not any(o.goroutine is g for o in self.threads.values())]
+        if idle and (len(own) > 3 or r.random() < 0.7):
+            t.goroutine = r.choice(idle)
+        else:
+            t.goroutine = Goroutine(t.pid, GO_STACKS - 0x1000 * (1 + len(own)), 0)
+            self.new_stack(t.goroutine, 0x200)
+            self.goroutines.append(t.goroutine)
+
+    def go_hit(self, cpu, t, probe, deep, call, guard=None, **args):
+        g = t.goroutine
+        go = (g.address, g.hi, g.hi - g.size + GUARD if guard is None else guard)
+        self.hit(cpu, t.tid, probe, stack=g.hi - deep, call=call, go=go, **args)
+
+    def call_from_c(self, cpu, t):
+        """The register of the goroutine holds anything: the call is on the thread's own stack."""
+        r, self.counter = self.go, self.counter + 1
+        stack = t.stack - 8 * r.randint(1, 40)
+        for probe, args in (("uprobe:gowork", {"arg0": 1}), ("uretprobe:gowork", {"arg0": 2})):
+            go = (r.choice((0, 1, GO_STACKS)), r.choice((0, stack, stack - 8, stack + (1 << 30) + 8)), r.choice((0, 1 << 63)))
+            self.hit(cpu, t.tid, probe, stack=stack, call=self.counter, go=go, **args)
+            self.pass_time()
+
+    def go_begin(self, cpu, t):
+        r, g, self.counter = self.go, t.goroutine, self.counter + 1
+        name, g.deep = r.choice(("gowork", "gohelp")), g.deep + 16 * r.randint(1, 6)
+        enter = lambda guard=None: self.go_hit(cpu, t, "uprobe:" + name, g.deep, self.counter, guard, arg0=r.randint(0, 9))
+        small, preempted = g.deep >= g.size - GUARD, r.random() < 0.1
+        enter(0xfffffffffffffade if preempted else None)
+        g.open.append((name, g.deep, self.counter))
+        if small or r.random() < 0.05:  # the frame may be too large for what is left, though the guard was not met
+            self.new_stack(g, 2 * g.size if small else g.size)
+            self.pass_time()
+            enter()
+        elif preempted:
+            self.pass_time()
+            enter()
+        assert g.deep < g.size
+
+    def go_end(self, cpu, t):
+        g = t.goroutine
+        name, deep, call = g.open.pop()
+        args = {"arg0": self.go.randint(0, 9)} if name == "gowork" else {}
+        self.go_hit(cpu, t, "uretprobe:" + name, deep, call, **args)
+        g.deep = g.open[-1][1] if g.open else 0
+
+    def go_act(self, cpu, t):
+        r, g = self.go, t.goroutine
+        chance = r.random()
+        if not g or chance < 0.15:
+            t.goroutine = None
+            self.run_goroutine(t)
+        elif chance < 0.2:
+            while g.open and r.random() < 0.7:  # a panic
+                g.open.pop()
+            g.deep = g.open[-1][1] if g.open else 0
+        elif chance < 0.23:  # it is over; the next one has its address
+            g.open, g.deep = [], 0
+            self.new_stack(g, 0x200)
+        elif chance < 0.25:
+            self.call_from_c(cpu, t)
+        elif g.open and r.random() < 0.3 + 0.1 * len(g.open):
+            self.go_end(cpu, t)
+        else:
+            self.go_begin(cpu, t)
+
     def orphan(self, cpu, t):
         self.random.choice((
             lambda: self.hit(cpu, t.tid, "app:req__done", id=self.random.randint(1, 4), status=0),
@@ -269,7 +369,8 @@ class World:
         if t.pid in self.free:
             self.free.remove(t.pid)
         t.tid, t.open, t.comm, t.stack = t.pid, [], self.random.choice(("app", "new")), MAIN_STACK
-        t.coroutines = []
+        t.coroutines, t.goroutine = [], None
+        self.goroutines = [g for g in self.goroutines if g.pid != t.pid]
         self.threads[t.tid] = t
         self.task(cpu, t.tid, "renamed", comm=t.comm)
         self.pass_time()
@@ -316,7 +417,9 @@ class World:
     def act(self, cpu, t):
         r = self.random
         chance = r.random()
-        if self.has_coroutines and r.random() < 0.15:
+        if self.has_goroutines and self.go.random() < 0.4:
+            self.go_act(cpu, t)
+        elif self.has_coroutines and r.random() < 0.15:
             self.change_stack(t)
         elif chance < 0.03:
             self.jump(t)
@@ -347,7 +450,7 @@ class World:
         return Trace(self.events, len(self.cpus), self.pid_of, self.comm_of, probes,
                      {p for p in probes if p.startswith("app:") and r.random() < 0.5},
                      {p: (r.randint(0, 400), r.randint(0, 300)) for p in probes} if r.random() < 0.5 else {},
-                     self.time)
+                     self.time, self.stacks)
 
 
 # ---- a recording ---------------------------------------------------------------------------------
@@ -363,7 +466,7 @@ PAGE = 4096
 SIZES = {"u8": 1, "u16": 2, "u32": 4, "s32": 4, "u64": 8, "s64": 8, "string": 4}
 
 
-def fields_of(name, args):
+def fields_of(name, args, stacks=None):
     """(field, declaration, offset, size) of an event, and where its fields end."""
     out, at = [], 8
     if name in KERNEL_EVENTS:
@@ -374,11 +477,19 @@ def fields_of(name, args):
                 out.append((of, declared, at, size))
             at += size
         return out, at
-    at = 24 if name.startswith("uret") else 16
-    for of, kind in args + ((("sp", "u64"),) if name.startswith("u") else ()):
+    at = 24 if is_return(name) else 16
+    more = ("sp", *GO_FIELDS) if is_go(name) else ("sp",) if name.startswith("u") else ()
+    for of, kind in (*args, *((of, "u64") for of in more)):
         declared = f"__data_loc char[] {of}" if kind == "string" else f"{kind} {of}"
         out.append((of, declared, at, SIZES[kind]))
         at += SIZES[kind]
+    if stacks and name in stacks.probes:
+        at = (at + 7) & ~7
+        for i, register in enumerate(oracle_stack.REGISTERS):
+            out.append(("at_" + register, "u64 at_" + register, at + 8 * i, 8))
+        at += 8 * len(oracle_stack.REGISTERS)
+        out.append(("stack0", "u64 stack0[]", at, stacks.size))
+        at += stacks.size
     return out, at
 
 
@@ -387,14 +498,23 @@ def is_signed(declared):
         or declared.startswith("__data_loc")
 
 
-def format_text(name, number, args):
+def format_text(name, number, args, stacks):
     text = f"name: {event_name(name)}\nID: {number}\n{COMMON}"
-    own = () if name in KERNEL_EVENTS else ("func", "ret_ip") if name.startswith("uret") else ("ip",)
+    own = () if name in KERNEL_EVENTS else ("func", "ret_ip") if is_return(name) else ("ip",)
     for i, of in enumerate(own):
         text += f"\tfield:unsigned long __probe_{of};\toffset:{8 + 8 * i};\tsize:8;\tsigned:0;\n"
-    for _, declared, offset, size in fields_of(name, args)[0]:
+    for _, declared, offset, size in fields_of(name, args, stacks)[0]:
         text += f"\tfield:{declared};\toffset:{offset};\tsize:{size};\tsigned:{int(is_signed(declared))};\n"
     return text + '\nprint fmt: "%d", REC->common_pid\n'
+
+
+def is_go(probe):
+    """A Go function: its returns are at its ret instructions."""
+    return probe.startswith(("uprobe:go", "uretprobe:go"))
+
+
+def is_return(probe):
+    return probe.startswith("uretprobe:") and not is_go(probe)
 
 
 def event_name(probe):
@@ -402,49 +522,68 @@ def event_name(probe):
     return name + "_1" if kind == "uretprobe" else name
 
 
-def plan_text(trace):
+def callers_lines(field, size):
+    """The registers, and then the words of the stack."""
+    yield from (f"callers 0 {field} x86_64", "string 0 0")
+    for i in range(len(oracle_stack.REGISTERS)):
+        yield f"chunk 0 {field + i} {8 * i} 64 0"
+    yield f"chunk 0 {field + i + 1} {8 * (i + 1)} 64 {size // 8}"
+
+
+def plan_text(trace, program):
     probes = list(trace.probes.items())
     lines = ["nopwatch-plan 1", "group nopwatch_t", "image /bin/app", "image kernel"]
     for at, (probe, args) in enumerate(probes):
         provider, name = probe.split(":")
         kernel, function = probe in KERNEL_EVENTS, provider.startswith("u")
         # a function's entry and return are at one place
-        place = 0 if kernel else 4096 * (1 + at - (provider == "uretprobe")) + 16
+        place = 0 if kernel else oracle_stack.place_of(at - is_return(probe))
         lines.append(f"probe {int(kernel)} {4 if kernel else 3 if function else 0} {provider} {name} {probe} "
                      f"{int(probe in trace.named or provider == 'sched')}")
         lines += [f"arg {'-' if function else of} {'-' if kernel or function else kind}" for of, kind in args]
-        lines.append(f"point {place} {place} {int(provider == 'uretprobe')}")
+        lines.append(f"point {place} {place} {int(is_return(probe))}")
     for at, (probe, args) in enumerate(probes):
         lines.append(f"planned {at} 0 1 0")
         if probe.startswith("u"):
-            lines.append(f"stack {len(args)} {8 if probe.startswith('uret') else 0} 0")
+            lines.append(f"stack {len(args)} {8 if is_return(probe) else 0} 0")
+        if is_go(probe):
+            lines.append(f"goroutine {len(args) + 1}")
         for i, (_, kind) in enumerate(args):
             word = "-" if probe in KERNEL_EVENTS else kind
             lines.append(f"source 0 {i} -1 {word} {word} 0 - 0 -")
+        if probe in trace.stacks.probes:
+            lines += callers_lines(len(args) + probe.startswith("u") + len(GO_FIELDS) * is_go(probe), trace.stacks.size)
     for at, (probe, args) in enumerate(probes):
-        lines.append(f"event {event_name(probe)} {int(probe.startswith('uret'))}")
+        lines.append(f"event {event_name(probe)} {int(is_return(probe))}")
         if probe in KERNEL_EVENTS:
             lines.append(f"system {probe.split(':')[0]}")
-        lines += [f"field {of}" for of, _ in args] + ["field sp"] * probe.startswith("u") + [f"place {at} 0"]
+        lines += [f"field {of}" for of, _ in args] + ["field sp"] * probe.startswith("u")
+        lines += [f"field {of}" for of in GO_FIELDS] * is_go(probe)
+        if probe in trace.stacks.probes:
+            lines += [f"field at_{register}" for register in oracle_stack.REGISTERS] + ["field stack0"]
+        lines.append(f"place {at} 0")
     lines += [f"start {START}", f"stop {trace.stop}", "wall 1795446160148913586", f"armed {START}", "lost 0", "follow 1"]
     for at, (probe, _) in enumerate(probes):
         if trace.costs:
             lines.append("hit_cost %d %d %d" % (at, *trace.costs[probe]))
     for tid, pid in trace.pid_of.items():
         lines.append(f"task {tid} {pid} {trace.comm_of[tid].replace(' ', '%20')}")
+    if trace.stacks.probes:
+        lines += oracle_stack.mapping_lines(program, {e.tid for e in trace.events if not isinstance(e, Loss)} | set(trace.pid_of.values()))
     return "\n".join(lines) + "\n"
 
 
 def values_of(event):
     if isinstance(event, Hit):
-        stack = event.stack + 8 if event.probe.startswith("uret") else event.stack
-        return {**event.args, "sp": stack}
+        stack = event.stack + 8 if is_return(event.probe) else event.stack
+        return {**event.args, "sp": stack, **dict(zip(GO_FIELDS, event.go))}
     return {"pid": event.other if event.what == "born" else event.tid, "comm": event.comm, "newcomm": event.comm,
             "clone_flags": CLONE_THREAD if event.thread else 17, "old_pid": event.other, "filename": "/bin/new"}
 
 
 def event_bytes(event, number, fields, end, place):
     values = values_of(event)
+    first_word = next((offset for of, _, offset, _ in fields if of == "at_ip"), 0)
     out = bytearray(end)
     struct.pack_into("<HBBi", out, 0, number, values.get("common_flags", 0), 0, event.tid)
     if isinstance(event, Hit) and event.probe not in KERNEL_EVENTS:
@@ -455,6 +594,9 @@ def event_bytes(event, number, fields, end, place):
             text = value.encode() + b"\0"
             struct.pack_into("<I", out, offset, len(text) << 16 | len(out))
             out += text
+        elif of.startswith(("at_", "stack0")):
+            at = offset - first_word
+            out[offset:offset + size] = event.words[at:at + size]
         elif "[16]" in declared:
             out[offset:offset + 16] = (value or "x").encode()[:15].ljust(16, b"\0")
         else:
@@ -501,15 +643,17 @@ class Pages:
 def write_recording(trace, path):
     """As docs of trace-cmd's format, version 6, have it."""
     numbers = {name: 1500 + i for i, name in enumerate([*trace.probes, *TASK_EVENTS.values()])}
-    shapes = {name: fields_of(name, trace.probes.get(name, ())) for name in numbers}
-    place = {name: 0x555555550000 + 4096 * (1 + i) + 16 for i, name in enumerate(trace.probes)}
+    shapes = {name: fields_of(name, trace.probes.get(name, ()), trace.stacks) for name in numbers}
+    place = {name: oracle_stack.BASE + oracle_stack.place_of(i) for i, name in enumerate(trace.probes)}
+    program = os.path.join(os.path.dirname(os.path.abspath(path)), "app")
+    trace.stacks.write_program(program)
     pages = [Pages() for _ in range(trace.cpus)]
     for event in trace.events:
         if isinstance(event, Loss):
             pages[event.cpu].lose(event.count)
             continue
         name = event.probe if isinstance(event, Hit) else TASK_EVENTS[event.what]
-        at = place.get(name.replace("uretprobe", "uprobe"), 0)
+        at = place.get(name.replace("uretprobe", "uprobe") if is_return(name) else name, 0)
         pages[event.cpu].add(event.time, event_bytes(event, numbers[name], *shapes[name], at))
     sized = lambda size, text: struct.pack("<" + size, len(text)) + text
     out = b"\x17\x08\x44tracing6\0\0\x08" + struct.pack("<I", PAGE)
@@ -525,10 +669,10 @@ def write_recording(trace, path):
     for system, names in systems.items():
         out += system.encode() + b"\0" + struct.pack("<I", len(names))
         for name in names:
-            out += sized("Q", format_text(name, numbers[name], trace.probes.get(name, ())).encode())
+            out += sized("Q", format_text(name, numbers[name], trace.probes.get(name, ()), trace.stacks).encode())
     out += struct.pack("<IIQ", 0, 0, 0) + struct.pack("<I", trace.cpus) + b"options  \0"
     out += struct.pack("<H", 4) + sized("I", b"[mono]\0")
-    out += struct.pack("<H", 9) + sized("I", b"nopwatch\0" + plan_text(trace).encode()) + struct.pack("<H", 0)
+    out += struct.pack("<H", 9) + sized("I", b"nopwatch\0" + plan_text(trace, program).encode()) + struct.pack("<H", 0)
     out += b"flyrecord\0"
     at = len(out) + 16 * trace.cpus
     at = data = (at + PAGE - 1) // PAGE * PAGE
