@@ -348,6 +348,14 @@ static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 	return g ? span_row(s, g, span) : NULL;
 }
 
+/* Returns what tells an open call from others in events of spans: nested calls of one function may begin at the same
+ * time, where the clock is coarse. Pairs inside functions may be paired by their threads later, so they have only those. */
+static uint64_t call_key(const struct nw_summary *s, uint64_t owner,
+			 const struct nw_call *call)
+{
+	return s->options.spans[call->span].call ? nw_hash64(owner) + call->stack : owner;
+}
+
 void nw_summary_call_over(void *arg, uint64_t owner, const struct nw_call *call,
 			  enum nw_call_fate fate)
 {
@@ -375,7 +383,7 @@ void nw_summary_call_over(void *arg, uint64_t owner, const struct nw_call *call,
 	} else {
 		row->unmatched_starts++;
 	}
-	nw_span_emit_gone(s, call->span, owner, &call->start, why);
+	nw_span_emit_gone(s, call->span, call_key(s, owner, call), &call->start, why);
 }
 
 static nw_inlined int begin_call(const struct nw_summary *s, struct nw_calls *calls,
@@ -451,9 +459,11 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	nw_stack_owner_of(hit, pid, &owner);
 	if (!role->is_end) {
 		int begun = begin_call(s, calls, role, hit, group, &owner);
+		call = (struct nw_call){.span = role->span, .stack = nw_stack_of(hit)};
 		if (begun == 0 && group != NW_HIDDEN && emits_begin(s, hit))
-			nw_span_emit_hit(s, NW_SPAN_BEGINS, role->span, owner.number, NULL,
-					 hit, group);
+			nw_span_emit_hit(s, NW_SPAN_BEGINS, role->span,
+					 call_key(s, owner.number, &call), NULL, hit,
+					 group);
 		return begun < 0 ? begun : 0;
 	}
 	enum nw_call_end ended = nw_calls_end(calls, &owner, role->span, nw_stack_of(hit),
@@ -474,9 +484,10 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	}
 	s->fitting[role->span].matched++;
 	const struct nw_start *start = &call.start;
+	uint64_t key = call_key(s, owner.number, &call);
 	if (nw_unlikely(start->group != group || group == NW_HIDDEN)) {
 		if (group == NW_HIDDEN)
-			nw_span_emit_gone(s, role->span, owner.number, start, "filtered");
+			nw_span_emit_gone(s, role->span, key, start, "filtered");
 		if (group == NW_HIDDEN || start->group == NW_HIDDEN)
 			return 0;
 		g = group_of(s, nw_summary_span_group(s, start->group, group));
@@ -486,14 +497,13 @@ static nw_apart int play_call(struct nw_summary *s, const struct role *role,
 	struct nw_span_row *row = span_row(s, g, role->span);
 	if (nw_unlikely(hit->time < start->time)) {
 		discard(s, row, 1);
-		nw_span_emit_gone(s, role->span, owner.number, start, "discarded");
+		nw_span_emit_gone(s, role->span, key, start, "discarded");
 		return 0;
 	}
 	add_span(s, row, start, hit, ASKED_ALL);
 	if (nw_summary_emits(s) &&
 	    (!nw_summary_emits_slow(s) || hit->time - start->time > s->least[role->span]))
-		nw_span_emit_hit(s, NW_SPAN_ENDS, role->span, owner.number, start, hit,
-				 group);
+		nw_span_emit_hit(s, NW_SPAN_ENDS, role->span, key, start, hit, group);
 	return 0;
 }
 

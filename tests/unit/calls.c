@@ -669,7 +669,65 @@ START_TEST(goroutines_have_no_states)
 }
 END_TEST
 
-UNIT_MAIN("calls", a_thread_is_found_again_among_others,
+struct noted {
+	struct nw_span_starts *starts;
+	struct nw_buf cpus;
+};
+
+/* Keeps the starts, and notes the CPU of each measured call's own. */
+static void note_start(void *arg, const struct nw_span_event *event)
+{
+	struct noted *noted = arg;
+	const struct nw_hit *began = nw_span_starts_follow(noted->starts, event);
+
+	if (event->moment == NW_SPAN_ENDS)
+		nw_buf_printf(&noted->cpus, "%u ", began->cpu);
+}
+
+START_TEST(calls_that_begin_at_the_same_time_keep_their_own_starts)
+{
+	static const struct {
+		const char *what;
+		uint64_t end[2];
+		const char *cpus;
+	} cases[] = {
+		{"nested", {80, 90}, "1 0 "},
+		{"the inner one never returns", {90, 0}, "0 "},
+		{"two stacks", {90, 80}, "0 1 "},
+	};
+	struct noted noted = {0};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		setup(true, false);
+		nw_summary_free(summary);
+		ck_assert_int_eq(nw_span_starts_open(&noted.starts), 0);
+		const struct nw_summary_options options = {.selection = &selection,
+							   .spans = spans.item,
+							   .span_count = spans.count,
+							   .listener = note_start,
+							   .listener_arg = &noted};
+		ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
+		nw_summary_use_stacks(summary);
+		for (uint32_t cpu = 0; cpu < 2; cpu++) { /* the CPU tells the hits apart */
+			const struct nw_hit it = {
+				.time = 1, .tid = 1, .cpu = cpu, .stack = 90 - 10 * cpu};
+			ck_assert_int_eq(nw_summary_hit(summary, &it, 1, 0), 0);
+		}
+		now = 2;
+		for (size_t end = 0; end < 2 && cases[i].end[end]; end++)
+			hit('f', true, cases[i].end[end]);
+		ck_assert_msg(strcmp(nw_buf_str(&noted.cpus), cases[i].cpus) == 0,
+			      "%s: %s, not %s", cases[i].what, nw_buf_str(&noted.cpus),
+			      cases[i].cpus);
+		nw_buf_free(&noted.cpus);
+		nw_span_starts_free(noted.starts);
+		teardown();
+	}
+}
+END_TEST
+
+UNIT_MAIN("calls", calls_that_begin_at_the_same_time_keep_their_own_starts,
+	  a_thread_is_found_again_among_others,
 	  a_free_place_is_not_remembered_as_a_threads_own, goroutines_keep_their_calls,
 	  goroutines_pay_for_their_own_hits, goroutines_have_no_states,
 	  a_call_whose_stack_is_too_small_begins_once_more,
