@@ -96,11 +96,6 @@ static unsigned int smaller(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-static bool is_plain_size(unsigned int size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
 /* The type that the note gives the value; DEFAULT if no type of the kernel has room for it. */
 static struct nw_type note_type(const struct nw_operand *op)
 {
@@ -110,7 +105,7 @@ static struct nw_type note_type(const struct nw_operand *op)
 		type.base = NW_TYPE_FLOAT;
 	else
 		type.base = op->is_signed ? NW_TYPE_SIGNED : NW_TYPE_UNSIGNED;
-	if (is_plain_size(op->size))
+	if (nw_is_plain_size(op->size))
 		return type;
 	/* a structure by value: as many words as fit its size evenly, in hexadecimal */
 	unsigned int word = smaller(op->size & -op->size, 8);
@@ -294,14 +289,14 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 	if (op->half)
 		out->remark =
 			"the low half of it: the note does not say where the other is";
-	bool window = op->window && caps->arrays && is_plain_size(op->size) &&
+	bool window = op->window && caps->arrays && nw_is_plain_size(op->size) &&
 		      want->base != NW_TYPE_STRING && !want->array;
 	if (window)
 		out->problem = NULL;
 	if (op->symbol && !op->resolved && !out->problem)
 		out->problem = "its symbol has not been looked up";
 	out->shown = want->base == NW_TYPE_DEFAULT ? note_type(op) : *want;
-	bool plain = is_plain_size(op->size);
+	bool plain = nw_is_plain_size(op->size);
 	if (!out->problem && plain && out->shown.base == NW_TYPE_FLOAT &&
 	    !out->shown.array) {
 		/* a floating-point value is as wide as the note says; where the note does not know that it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The debugging information of a file: lines and inlined functions all over its code, and how often a function was inlined. */
+/* The debugging information of a file: lines, inlined functions and results all over its code, and how often a function was inlined. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,6 +28,7 @@ LIBELF_LEAKS
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct nw_source_lines found;
+	struct nw_result_type result;
 	struct nw_image *image = NULL;
 	struct nw_lines *lines = NULL;
 	struct nw_error err = {0};
@@ -43,9 +44,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	nw_lines_open(image, &lines);
 	nw_vec_each (&image->segments, segment)
 		for (uint64_t i = 0; lines && segment->exec && i < PLACES; i++) {
-			nw_lines_at(lines, segment->vaddr + segment->filesz / PLACES * i,
-				    &found);
+			uint64_t vaddr = segment->vaddr + segment->filesz / PLACES * i;
+			nw_lines_at(lines, vaddr, &found);
 			read_all(&found);
+			nw_lines_result(lines, vaddr, &result);
+			PROMISE(result.kind < NW_RETURNS_KINDS);
 		}
 	nw_lines_free(lines);
 	nw_image_free(image);

@@ -110,6 +110,12 @@ struct nw_operand {
 
 typedef NW_VEC(struct nw_operand) nw_operands;
 
+/* Can a value of so many bytes be a number? */
+static inline bool nw_is_plain_size(unsigned int size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
 /*
  * Splits and parses the argument string of a note. Text that cannot be parsed becomes an operand of kind UNKNOWN
  * with its problem. The operands point into args. Returns 0 or -ENOMEM.

@@ -46,11 +46,6 @@ static void find_pair(const struct nw_arch *arch, struct nw_operand *op)
 	}
 }
 
-static bool is_plain_size(unsigned int size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
 /* Truncates a constant to its size; a signed one is extended to 64 bits again. */
 static uint64_t cut_value(uint64_t value, unsigned int size, bool is_signed)
 {
@@ -70,14 +65,14 @@ static void check_size(const struct nw_arch *arch, struct nw_operand *op)
 	if (!op->size)
 		op->size = arch->word;
 	if (op->kind == NW_OPERAND_CONSTANT && !op->symbol) {
-		if (is_plain_size(op->size))
+		if (nw_is_plain_size(op->size))
 			op->value = cut_value(op->value, op->size, op->is_signed);
 		else if (!op->problem)
 			op->problem = "a constant whose size is not 1, 2, 4 or 8 bytes";
 	} else if (op->kind == NW_OPERAND_REGISTER && !op->problem) {
 		if (op->size == 2 * arch->word && arch->word == 8)
 			op->half = true;
-		else if (!is_plain_size(op->size))
+		else if (!nw_is_plain_size(op->size))
 			op->problem = "a register whose size is not 1, 2, 4 or 8 bytes";
 		else if (op->size > arch->word)
 			find_pair(arch, op);

@@ -83,6 +83,22 @@ int nw_lines_open(const struct nw_image *image, struct nw_lines **out);
 void nw_lines_free(struct nw_lines *lines);
 void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out);
 
+/* What a function returns, by its type in the source. */
+struct nw_result_type {
+	enum nw_result_kind {
+		NW_RETURNS_UNKNOWN, /* there is no DWARF for it, or it does not tell */
+		NW_RETURNS_VOID,    /* nothing */
+		NW_RETURNS_NUMBER,  /* an integer, a truth value or an enumerator */
+		NW_RETURNS_FLOAT,
+		NW_RETURNS_POINTER,
+		NW_RETURNS_STRUCTURE, /* or an array */
+		NW_RETURNS_KINDS
+	} kind;
+	unsigned int size; /* of a number, in bytes */
+	bool is_signed;
+};
+void nw_lines_result(struct nw_lines *lines, uint64_t vaddr, struct nw_result_type *out);
+
 /* Returns how many copies of a function were inlined according to DWARF; -1 without DWARF or libdw. */
 int nw_count_inlined(const struct nw_image *image, const char *name);
 
@@ -175,6 +191,13 @@ int nw_reader_copy(struct nw_reader *reader, const struct nw_read_file *file,
  * descriptors are short.
  */
 int nw_source_names(const nw_strings *names, nw_strings *out);
+
+/*
+ * Finds what the function at vaddr returns; without debugging information that is unknown. It is an error if the file
+ * cannot be read. The reader must not be used for another file.
+ */
+int nw_image_result(struct nw_reader *reader, const struct nw_image *image, uint64_t vaddr,
+		    struct nw_result_type *out, struct nw_error *err);
 
 /* ---- frames ------------------------------------------------------------------------- */
 

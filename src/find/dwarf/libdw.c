@@ -39,6 +39,7 @@
 		(Dwarf_Die *die, unsigned int name, Dwarf_Attribute *out), \
 		(die, name, out)) \
 	each(const char *, NULL, dwarf_formstring, (Dwarf_Attribute *attribute), (attribute)) \
+	each(Dwarf_Die *, NULL, dwarf_formref_die, (Dwarf_Attribute *attribute, Dwarf_Die *out), (attribute, out)) \
 	each(int, -1, dwarf_formudata, (Dwarf_Attribute *attribute, Dwarf_Word *out), (attribute, out)) \
 	each(int, -1, dwarf_getsrcfiles, (Dwarf_Die *unit, Dwarf_Files **files, size_t *count), (unit, files, count)) \
 	each(const char *, NULL, dwarf_filesrc, \

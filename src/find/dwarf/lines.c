@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Finds the source line of an address, and the functions that the compiler has inlined there, from the DWARF of the
- * file or its debug file, by libdw.
+ * Finds the source line of an address, and the functions that the compiler has inlined there, and what a
+ * function returns, from the DWARF of the file or its debug file, by libdw.
  */
 #include "info.h"
 
@@ -27,16 +27,20 @@ int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
 	if (!lines)
 		return -ENOMEM;
 	lines->fd = -1;
+	errno = 0;
 	if (nw_info_open(image, image->fd, &lines->info))
 		return 0;
-	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	int ret = nw_shortage();
+	Elf *elf = ret < 0 ? NULL : elf_begin(image->fd, ELF_C_READ, NULL);
 	lines->fd = elf ? nw_debug_file_open(image, elf) : -1;
 	elf_end(elf);
+	errno = 0;
 	if (lines->fd >= 0 && nw_info_open(image, lines->fd, &lines->info))
 		return 0;
+	ret = ret < 0 ? ret : nw_shortage();
 	nw_lines_free(lines);
 	*out = NULL;
-	return -ENOENT;
+	return ret < 0 ? ret : -ENOENT;
 }
 
 void nw_lines_free(struct nw_lines *lines)
@@ -179,6 +183,117 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 	}
 }
 
+/* ---- results ------------------------------------------------------------------------ */
+
+/* Finds the type of an entry behind typedefs and qualifiers. Returns false if it has none. */
+static bool find_type(Dwarf_Die *die, Dwarf_Die *out)
+{
+	enum {
+		MOST_QUALIFIERS = 64 /* in hostile files, types may name themselves */
+	};
+	Dwarf_Attribute attribute;
+	Dwarf_Die at = *die;
+
+	for (int i = 0; i < MOST_QUALIFIERS; i++) {
+		if (!dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute),
+				       out))
+			return false;
+		switch (dwarf_tag(out)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_atomic_type:
+		case DW_TAG_restrict_type:
+			at = *out;
+			break;
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct nw_result_type number_of(Dwarf_Die *type)
+{
+	struct nw_result_type result = {.kind = NW_RETURNS_NUMBER};
+
+	result.size = number(type, DW_AT_byte_size);
+	switch (number(type, DW_AT_encoding)) {
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+		result.is_signed = true;
+		return result;
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_boolean:
+	case DW_ATE_UTF:
+		return result;
+	case DW_ATE_float:
+		result.kind = NW_RETURNS_FLOAT;
+		return result;
+	case DW_ATE_complex_float:
+		result.kind = NW_RETURNS_STRUCTURE;
+		return result;
+	default:
+		return (struct nw_result_type){0};
+	}
+}
+
+/* An enumeration has the sign of the type below it; one without such a type does not tell. */
+static struct nw_result_type enumeration_of(Dwarf_Die *type)
+{
+	struct nw_result_type result = {0};
+	Dwarf_Die below;
+
+	if (find_type(type, &below) && dwarf_tag(&below) == DW_TAG_base_type)
+		result = number_of(&below);
+	return result;
+}
+
+static struct nw_result_type result_of(Dwarf_Die *type)
+{
+	switch (dwarf_tag(type)) {
+	case DW_TAG_base_type:
+		return number_of(type);
+	case DW_TAG_enumeration_type:
+		return enumeration_of(type);
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		return (struct nw_result_type){.kind = NW_RETURNS_POINTER};
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_array_type:
+		return (struct nw_result_type){.kind = NW_RETURNS_STRUCTURE};
+	default:
+		return (struct nw_result_type){0};
+	}
+}
+
+void nw_lines_result(struct nw_lines *lines, uint64_t vaddr, struct nw_result_type *out)
+{
+	struct scopes scopes = {.vaddr = vaddr, .entries = nw_debug_size(lines->info.elf)};
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit, type;
+
+	*out = (struct nw_result_type){0};
+	if (!find_unit(lines, vaddr, &unit))
+		return;
+	find_scopes(&unit, &scopes);
+	while (scopes.depth > 0 &&
+	       dwarf_tag(&scopes.die[scopes.depth - 1]) != DW_TAG_subprogram)
+		scopes.depth--;
+	if (!scopes.depth)
+		return;
+	Dwarf_Die *function = &scopes.die[scopes.depth - 1];
+	if (find_type(function, &type))
+		*out = result_of(&type);
+	else if (!dwarf_attr_integrate(function, DW_AT_type, &attribute) &&
+		 number(&unit, DW_AT_language) != DW_LANG_Mips_Assembler)
+		out->kind = NW_RETURNS_VOID; /* assemblers do not tell */
+}
+
 #else
 
 #include <errno.h>
@@ -200,6 +315,13 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 	(void)lines;
 	(void)vaddr;
 	*out = (struct nw_source_lines){0};
+}
+
+void nw_lines_result(struct nw_lines *lines, uint64_t vaddr, struct nw_result_type *out)
+{
+	(void)lines;
+	(void)vaddr;
+	*out = (struct nw_result_type){0};
 }
 
 #endif

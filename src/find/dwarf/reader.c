@@ -306,9 +306,10 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 		stop(reader, &(int){0});
 	}
 	if (ended > 0 && WIFSIGNALED(status))
-		return nw_fail(err, EIO,
-			       "the process that reads it was ended by signal %d (%s)",
-			       WTERMSIG(status), strsignal(WTERMSIG(status)));
+		return nw_fail(
+			err, EIO,
+			"the process that reads it was ended by signal %d (%s): the file is damaged, or memory is short",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY)
 		return nw_fail(err, ENOMEM, "out of memory in the process that reads it");
 	return nw_fail(err, EIO, "the process that reads it has ended");
@@ -689,6 +690,26 @@ int nw_image_frames(struct nw_reader *reader, const struct nw_image *image,
 	return nw_is_shortage(-ret)
 		       ? nw_fail(err, -ret, "cannot read '%s': %s", image->path, why.what)
 		       : 0;
+}
+
+int nw_image_result(struct nw_reader *reader, const struct nw_image *image, uint64_t vaddr,
+		    struct nw_result_type *out, struct nw_error *err)
+{
+	const struct nw_read_file file = file_of(image);
+	struct nw_wire answer;
+
+	*out = (struct nw_result_type){0};
+	begin(reader, NW_ASK_RESULT, &file);
+	nw_put(&reader->question, vaddr, 8);
+	int ret = ask(reader, &file, &answer, err);
+	if (ret < 0)
+		return ret;
+	const unsigned int kind = (unsigned int)nw_take(&answer, 1);
+	const unsigned int size = (unsigned int)nw_take(&answer, 4);
+	const bool is_signed = nw_take(&answer, 1) != 0;
+	if (!answer.bad && kind < NW_RETURNS_KINDS)
+		*out = (struct nw_result_type){(enum nw_result_kind)kind, size, is_signed};
+	return 0;
 }
 
 int nw_count_inlined(const struct nw_image *image, const char *name)

@@ -21,6 +21,7 @@ enum nw_question {
 	NW_ASK_PLACE,
 	NW_ASK_FRAMES,	/* number of addresses (4), the addresses (8 each) */
 	NW_ASK_INLINED, /* the function's name (string) */
+	NW_ASK_RESULT,	/* the function's address (8) */
 	/* Number of names (4), the names (strings); the file's number is ignored */
 	NW_ASK_NAMES,
 };
@@ -38,6 +39,8 @@ enum nw_answer {
 	 * register (4), offset (8).
 	 *
 	 * INLINED: number of copies, or -1 (4).
+	 *
+	 * RESULT: enum nw_result_kind (1), size (4), 1: signed (1).
 	 *
 	 * NAMES: how many names were processed (4), and for each its name in the source (string); "": unknown.
 	 */

@@ -232,13 +232,13 @@ static void put_line(const struct nw_source_line *line, struct nw_buf *out)
 	nw_put(out, line->line, 4);
 }
 
-static void find_lines(struct open_file *file, uint64_t vaddr, struct nw_source_lines *out)
+/* Returns NULL if the file has no DWARF; out fails if memory is short. */
+static struct nw_lines *lines_of(struct open_file *file, struct nw_buf *out)
 {
 	if (!file->lines_looked)
-		nw_lines_open(file->image, &file->lines);
+		out->failed |= nw_lines_open(file->image, &file->lines) == -ENOMEM;
 	file->lines_looked = true;
-	if (file->lines)
-		nw_lines_at(file->lines, vaddr, out);
+	return file->lines;
 }
 
 static void put_names(struct nw_demangler *demangler, const struct nw_source_lines *lines,
@@ -271,8 +271,8 @@ static void answer_place(struct nw_served *served, struct open_file *file,
 	bool known = nw_image_function(file->image, vaddr, &symbol) == 0;
 
 	put_rule(file, vaddr, known ? &symbol : NULL, out);
-	if (depth >= NW_PLACE_LINES)
-		find_lines(file, vaddr, &lines);
+	if (depth >= NW_PLACE_LINES && lines_of(file, out))
+		nw_lines_at(file->lines, vaddr, &lines);
 	if (depth >= NW_PLACE_NAME)
 		put_names(demangler, &lines, known ? &symbol : NULL, out);
 }
@@ -294,6 +294,18 @@ static void answer_frames(struct open_file *file, struct nw_wire *question,
 		nw_put(out, (uint64_t)frame.offset, 8);
 	}
 	out->failed |= !file->frames;
+}
+
+static void answer_result(struct open_file *file, struct nw_wire *question,
+			  struct nw_buf *out)
+{
+	struct nw_result_type result = {0};
+
+	if (lines_of(file, out))
+		nw_lines_result(file->lines, nw_take(question, 8), &result);
+	nw_put(out, result.kind, 1);
+	nw_put(out, result.size, 4);
+	nw_put(out, result.is_signed, 1);
 }
 
 /* Answers as many names as there is room for. */
@@ -344,6 +356,8 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 		answer_place(served, file, &wire, out);
 	else if (kind == NW_ASK_FRAMES)
 		answer_frames(file, &wire, out);
+	else if (kind == NW_ASK_RESULT)
+		answer_result(file, &wire, out);
 	else if (kind == NW_ASK_NAMES)
 		answer_names(served, &wire, out);
 	else

@@ -22,6 +22,7 @@ struct matching {
 	const struct nw_scope *scope;
 	struct nw_image *image;
 	struct nw_selection *selection;
+	struct nw_reader *reader; /* of the image's debugging information */
 	struct nw_error *err;
 };
 
@@ -207,6 +208,57 @@ static int add_points(const struct matching *m, const struct found *f, bool is_r
 	return f->hazard && !point->hazard ? nw_no_memory(m->err) : 0;
 }
 
+/* Adds a warning that may come for each function of a file. Frees the text. */
+static int warn_once(const struct matching *m, char *text)
+{
+	nw_strings *warnings = &m->selection->warnings;
+	int ret = text ? 0 : -ENOMEM;
+
+	if (text && !nw_strings_has(warnings, text))
+		ret = nw_strings_add(warnings, text, strlen(text));
+	free(text);
+	return ret;
+}
+
+/* Applies the type that the function returns in its source. A type that the user gave comes first. */
+static int type_result(const struct matching *m, const struct found *f,
+		       const nw_named_args *types, struct nw_operand *op)
+{
+	struct nw_result_type result = {0};
+	struct nw_error why = {0};
+	bool typed = types->count && types->item[0].type.base != NW_TYPE_DEFAULT;
+
+	/* Go's DWARF lists results as parameters. */
+	if (typed || op->problem || m->image->go)
+		return 0;
+	int ret = nw_image_result(m->reader, m->image, f->vaddr, &result, &why);
+	if (ret < 0)
+		return warn_once(m, nw_text("the types of %s are not known: %s",
+					    m->image->path, why.what));
+	switch (result.kind) {
+	case NW_RETURNS_VOID:
+		op->problem = "the function returns nothing";
+		break;
+	case NW_RETURNS_FLOAT:
+		op->problem = m->image->arch->float_result;
+		break;
+	case NW_RETURNS_STRUCTURE:
+		op->problem =
+			"the function returns a structure, which is in memory or in several registers";
+		break;
+	case NW_RETURNS_NUMBER:
+		if (result.size > op->size || !nw_is_plain_size(result.size))
+			op->problem =
+				"the function returns a number that does not fit into one register";
+		op->size = result.size;
+		op->is_signed = result.is_signed;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
 /*
  * Finds the arguments of a call or a return. They depend on the types that the user gives, so they are made again
  * when those change.
@@ -229,6 +281,9 @@ static int add_arguments(const struct matching *m, const struct found *f, bool i
 		nw_vec_free(&point->operands);
 		if (nw_call_operands(m->image, f->symbol.name ? f->symbol.name : "",
 				     is_return, named, &types, &point->operands) < 0)
+			return nw_no_memory(m->err);
+		if (is_return && point->operands.count &&
+		    type_result(m, f, &types, point->operands.item) < 0)
 			return nw_no_memory(m->err);
 		nw_vec_each (&point->operands, op)
 			if (point->jumps)
@@ -433,19 +488,30 @@ static int match_names(const struct matching *m)
 	return ret;
 }
 
-int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
-		      struct nw_image *image, struct nw_selection *selection,
-		      struct nw_error *err)
+static int match(const struct matching *m)
 {
-	const struct matching m = {spec, scope, image, selection, err};
+	const struct nw_spec *spec = m->spec;
 	struct found f = {0};
 
 	if (!*spec->name) {
 		f.name = nw_text("0x%" PRIx64, spec->offset);
-		return add_found(&m, &f);
+		return add_found(m, &f);
 	}
-	int ret = nw_image_symbol(image, spec->name, strlen(spec->name), 0, &f.symbol);
+	int ret = nw_image_symbol(m->image, spec->name, strlen(spec->name), 0, &f.symbol);
 	if (ret == -ENOENT)
-		return match_names(&m);
-	return ret < 0 ? function_fail(&m, ret) : add_at_offset(&m, spec->name, &f);
+		return match_names(m);
+	return ret < 0 ? function_fail(m, ret) : add_at_offset(m, spec->name, &f);
+}
+
+int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
+		      struct nw_image *image, struct nw_selection *selection,
+		      struct nw_error *err)
+{
+	struct matching m = {spec, scope, image, selection, NULL, err};
+
+	if (nw_reader_open(&m.reader) < 0)
+		return nw_no_memory(err);
+	int ret = match(&m);
+	nw_reader_free(m.reader);
+	return ret;
 }

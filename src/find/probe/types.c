@@ -253,11 +253,9 @@ const struct nw_described *nw_types_of(const struct nw_types *types, const char 
 /* Can the operand have a value of that type? */
 static bool suits(const struct nw_type *type, const struct nw_operand *op)
 {
-	bool plain = op->size == 1 || op->size == 2 || op->size == 4 || op->size == 8;
-
 	if (op->kind == NW_OPERAND_UNKNOWN || op->problem)
 		return true; /* no value can be fetched, whatever its type is */
-	if (!plain)
+	if (!nw_is_plain_size(op->size))
 		return false;
 	if (type->base == NW_TYPE_STRING)
 		return op->kind == NW_OPERAND_CONSTANT || op->size >= 4;

@@ -22,8 +22,7 @@ static void type_field(struct nw_text_field *field, const struct nw_fetch *fetch
 	field->array = field->string ? 0 : fetch->field.array;
 	uint32_t size = field->string ? 4 : fetch->field.bits / 8;
 	/* Sizes are checked, because the plan may come from a hostile recording. */
-	bool plain = size == 1 || size == 2 || size == 4 || size == 8;
-	field->size = plain ? size * (field->array ? field->array : 1) : 0;
+	field->size = nw_is_plain_size(size) ? size * (field->array ? field->array : 1) : 0;
 }
 
 /* Sets the types of a string's fields, which are words; the field of the string itself is its pointer. */
