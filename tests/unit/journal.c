@@ -74,7 +74,10 @@ START_TEST(what_was_written_is_read)
 	ck_assert_int_eq(contents.semaphores.list.item[1].go.kind, NW_DO_LOWER);
 	ck_assert(contents.semaphore_last);
 	nw_journal_contents_free(&contents);
-	nw_journal_file(&journal, "/proc/self/fd/7", "/a b #");
+	struct nw_buf file = {0};
+	nw_journal_file(&file, "/proc/self/fd/7", "/a b #");
+	ck_assert_int_eq(nw_journal_write(journal.fd, &file), 0);
+	nw_buf_free(&file);
 	nw_journal_note(&journal, "arming\nundone trace_clock\n");
 	ck_assert_int_eq(nw_journal_read(&journal, &contents), 0);
 	ck_assert_uint_eq(contents.undos.list.count, 1);
@@ -109,7 +112,6 @@ START_TEST(a_journal_may_be_cut_anywhere)
 		if (len)
 			ck_assert_int_eq(nw_journal_write(part.fd, &head), 0);
 		ck_assert_int_eq(nw_journal_read(&part, &contents), 0);
-		ck_assert(!contents.stale);
 		ck_assert_uint_eq(contents.undos.list.count, undos);
 		nw_journal_contents_free(&contents);
 		nw_buf_free(&head);
@@ -139,7 +141,6 @@ START_TEST(another_boot_is_another_machine)
 		ck_assert_int_eq(nw_journal_note(&journal, "%s", heads[i].head), 0);
 		ck_assert_int_eq(nw_journal_step(&journal, &nothing, &before), 0);
 		ck_assert_int_eq(nw_journal_read(&journal, &contents), 0);
-		ck_assert_int_eq(contents.stale, heads[i].stale);
 		ck_assert_uint_eq(contents.undos.list.count, !heads[i].stale);
 		nw_journal_contents_free(&contents);
 		close(journal.fd);
@@ -162,6 +163,17 @@ START_TEST(a_damaged_line_costs_only_itself)
 }
 END_TEST
 
+/* Other nopwatches of this machine may hold the lock for longer than it is waited for. */
+static int lock_journals(void)
+{
+	int lock = nw_journals_lock();
+
+	while (lock == -EBUSY)
+		lock = nw_journals_lock();
+	ck_assert_int_ge(lock, 0);
+	return lock;
+}
+
 /* Another process holds the lock of that file, and gives it back a moment later if it is shared. */
 static pid_t hold(const char *dir, const char *file, int how)
 {
@@ -175,7 +187,7 @@ static pid_t hold(const char *dir, const char *file, int how)
 		char path[64];
 		snprintf(path, sizeof(path), "%s/%s", dir, file);
 		int fd = open(path, O_RDONLY);
-		bool has = fd >= 0 && flock(fd, how | LOCK_NB) == 0;
+		bool has = fd >= 0 && flock(fd, how) == 0;
 		if (!has || write(ready[1], &byte, 1) != 1)
 			_exit(1);
 		if (how == LOCK_EX)
@@ -195,6 +207,8 @@ START_TEST(who_only_looks_at_a_journal_is_no_pulse)
 	struct nw_journal journal, seized;
 
 	ck_assert_int_eq(nw_journal_create(session, &journal, NULL), 0);
+	int lock =
+		lock_journals(); /* no other nopwatch removes the dead session meanwhile */
 	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_LIVING);
 	nw_journal_leave(&journal);
 	pid_t looking = hold(nw_journal_dir(), session, LOCK_SH);
@@ -208,6 +222,7 @@ START_TEST(who_only_looks_at_a_journal_is_no_pulse)
 	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_DEAD);
 	nw_journal_remove(&seized);
 	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_GONE);
+	close(lock);
 }
 END_TEST
 
@@ -216,18 +231,15 @@ START_TEST(one_cleans_at_a_time)
 	struct nw_journal journal;
 
 	ck_assert_int_eq(nw_journal_create("unit_cleaned", &journal, NULL), 0);
-	int first = nw_journals_lock();
-	ck_assert_int_ge(first, 0);
+	int first = lock_journals();
 	int dir = open(nw_journal_dir(), O_RDONLY);
 	ck_assert_int_ne(flock(dir, LOCK_EX | LOCK_NB), 0);
-	close(first);
-	ck_assert_int_eq(flock(dir, LOCK_EX | LOCK_NB), 0);
+	close(first); /* another nopwatch may be the next to hold the lock: no LOCK_NB */
+	ck_assert_int_eq(flock(dir, LOCK_EX), 0);
 	close(dir);
 	/* it is waited for */
 	pid_t other = hold(nw_journal_dir(), ".", LOCK_SH);
-	first = nw_journals_lock();
-	ck_assert_int_ge(first, 0);
-	close(first);
+	close(lock_journals());
 	ck_assert_int_eq(waitpid(other, NULL, 0), other);
 	nw_journal_remove(&journal);
 }

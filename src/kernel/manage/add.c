@@ -200,9 +200,12 @@ static int add_event(struct adding *a)
 		      "the kernel refused to define %s:%s at %s+0x%" PRIx64, event->group,
 		      a->name, a->point->image->path, a->point->offset);
 	a->m->steps.failed |= line.failed;
-	nw_buf_free(&line);
 	struct nw_persistent_event *persistent = nw_vec_add(&a->m->fresh);
-	if (!persistent || fill(a, link, persistent) < 0)
+	int filled = persistent ? fill(a, link, persistent) : -ENOMEM;
+	if (filled == 0 && a->options->enable)
+		nw_manager_arms(a->m, nw_buf_str(&line), persistent);
+	nw_buf_free(&line);
+	if (filled < 0)
 		return nw_no_memory(a->err);
 	return nw_manager_change(a->m, a->event->group, a->name, a->probe->label,
 				 a->options->enable ? home : "",

@@ -45,6 +45,8 @@ static int enable(struct nw_manager *m, const struct nw_uprobe_event *event,
 		    event,
 		    where)) /* the event keeps its owner, which may be another program */
 		return report(m, event, where, NW_CHANGE_WAS_ENABLED, err);
+	nw_vec_each (&event->places, place)
+		nw_manager_arms(m, place->line, persistent);
 	nw_manager_step_enable(m, where, event->group, event->name, true);
 	if (persistent && nw_persistent_on(persistent, where) < 0)
 		return nw_no_memory(err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/recovery/cleanup.h"
 #include "kernel/tracefs/expedite.h"
 
 #include "manager.h"
@@ -59,18 +60,29 @@ void nw_event_text(const char *group, const char *name, char out[2 * NW_MAX_NAME
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-/* Undoes the changes that a killed manager had begun, and forgets events that others have removed. Then reads the
- * inventory. */
+/* Adds to the notes what a dead session, or a killed command, has left and cannot be taken away. */
+static void clean_before(struct nw_manager *m)
+{
+	struct nw_clean_report report;
+
+	if (nw_clean(m->fs, false, &report, NULL) < 0)
+		return;
+	nw_vec_each (&report.stuck, text)
+		nw_strings_tell(&m->notes, "%s", *text);
+	nw_clean_report_free(&report);
+}
+
+/* Undoes the changes that a killed manager had begun, and forgets events that others have removed. */
 static int recover(struct nw_manager *m, struct nw_error *err)
 {
-	bool changed = m->persistent.cut || m->persistent.suspects.list.count;
+	bool changed = m->persistent.cut;
 	size_t undone = nw_persistent_recover(&m->persistent, m->fs, &m->notes);
-	changed |= nw_persistent_prune(&m->persistent, m->fs) || undone;
 
-	if (undone &&
-	    nw_strings_addf(&m->notes, "undid what a killed nopwatch had begun to change") <
-		    0)
-		return nw_no_memory(err);
+	changed |= nw_persistent_prune(&m->persistent, m->fs) || undone;
+	clean_before(m);
+	if (undone)
+		nw_strings_tell(&m->notes,
+				"undid what a killed nopwatch had begun to change");
 	return changed ? nw_persistent_save(&m->persistent, err) : 0;
 }
 
@@ -103,6 +115,7 @@ void nw_manager_close(struct nw_manager *m)
 	if (!m)
 		return;
 	nw_steps_free(&m->steps);
+	nw_buf_free(&m->arming);
 	nw_inventory_free(&m->inventory);
 	nw_vec_each (&m->fresh, event)
 		nw_persistent_event_free(event);
@@ -232,6 +245,18 @@ int nw_manager_need_instance(struct nw_manager *m, const char *name, struct nw_e
 		nw_steps_add(&m->steps, NW_DO_WRITE, file, "mono");
 	}
 	return 0;
+}
+
+void nw_manager_arms(struct nw_manager *m, const char *definition,
+		     const struct nw_persistent_event *persistent)
+{
+	const struct nw_action define = {.kind = NW_DO_APPEND,
+					 .file = (char[]){"uprobe_events"},
+					 .text = (char *)definition};
+
+	if (persistent && *persistent->link)
+		nw_journal_file(&m->arming, persistent->link, persistent->file);
+	nw_journal_action(&m->arming, "do", &define);
 }
 
 void nw_manager_step_enable(struct nw_manager *m, const char *where, const char *group,
@@ -401,6 +426,31 @@ static int check_instances(struct nw_manager *m)
 	return 0;
 }
 
+/* Does all steps and saves their result, or undoes them all. left: undos that failed. */
+static int do_steps(struct nw_manager *m, struct nw_journal *session, struct nw_steps *left,
+		    struct nw_error *err)
+{
+	nw_buf_adds(&m->arming, m->arming.len ? "arming\n" : "");
+	int ret = nw_journal_write(session->fd, &m->arming);
+
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot write the journal: %s",
+			       nw_strerror(-ret));
+	nw_expedite_begin(m->features, &session->expedited);
+	ret = nw_steps_do(m->fs, &m->steps, nw_persistent_before, &m->persistent, left,
+			  err);
+	if (ret < 0)
+		return ret;
+	nw_inventory_free(&m->inventory); /* it points into the lists that change now */
+	if (accept_changes(m) < 0 || check_instances(m) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		ret = nw_persistent_save(&m->persistent, err);
+	if (ret < 0)
+		nw_steps_undo(m->fs, &m->steps, m->steps.list.count, left, err);
+	return ret;
+}
+
 int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 {
 	struct nw_steps left = {0};
@@ -411,24 +461,11 @@ int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 	nw_session_name(session);
 	int ret = nw_journal_create(session, &journal, err);
 	if (ret == 0) {
-		nw_expedite_begin(m->features, &journal.expedited);
-		ret = nw_steps_do(m->fs, &m->steps, nw_persistent_before, &m->persistent,
-				  &left, err);
+		ret = do_steps(m, &journal, &left, err);
 		nw_journal_remove(&journal);
 	}
-	if (ret < 0) {
+	if (ret < 0)
 		nw_persistent_restore(&m->persistent, &left, NULL);
-		return ret;
-	}
-	nw_inventory_free(&m->inventory); /* it points into the lists that change now */
-	if (accept_changes(m) < 0 || check_instances(m) < 0)
-		ret = nw_no_memory(err);
-	if (ret == 0)
-		ret = nw_persistent_save(&m->persistent, err);
-	if (ret < 0) {
-		nw_steps_undo(m->fs, &m->steps, m->steps.list.count, &left, err);
-		nw_persistent_restore(&m->persistent, &left, NULL);
-	}
 	return ret;
 }
 

@@ -16,6 +16,8 @@ struct nw_manager {
 	struct nw_persistent persistent;
 	struct nw_inventory inventory;
 	struct nw_steps steps;
+	/* Lines for the session's journal: the event sites that the steps arm. */
+	struct nw_buf arming;
 	/* Entries that the journal gets after the steps are done. Until then persistent.events must not move,
 	 * because the inventory points into it. */
 	NW_VEC(struct nw_persistent_event) fresh;
@@ -34,6 +36,10 @@ int nw_manager_change(struct nw_manager *m, const char *group, const char *name,
 		      const char *label, const char *where, enum nw_change_kind kind);
 /* Adds the step that makes an instance, if it does not exist. */
 int nw_manager_need_instance(struct nw_manager *m, const char *name, struct nw_error *err);
+/* Notes the definition of an event that is to be enabled. persistent: its entry, NULL: none. If nopwatch is killed
+ * meanwhile, the event site is armed and disarmed again (kernel/recovery/leaked.c). */
+void nw_manager_arms(struct nw_manager *m, const char *definition,
+		     const struct nw_persistent_event *persistent);
 /* Adds the step that enables or disables an event in one place. */
 void nw_manager_step_enable(struct nw_manager *m, const char *where, const char *group,
 			    const char *name, bool on);

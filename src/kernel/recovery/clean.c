@@ -8,8 +8,6 @@
 #include "kernel/recovery/cleanup.h"
 
 #include "kernel/steps/script_dead.h"
-#include "kernel/steps/semaphore.h"
-#include "kernel/steps/topbuffer.h"
 #include "kernel/tracefs/expedite.h"
 #include "kernel/tracefs/files.h"
 
@@ -18,41 +16,29 @@
 #include "persistent.h"
 #include "teardown.h"
 
-/*
- * Undoes the changes of a dead session. If it was killed while it armed or disarmed, its sites may still be armed
- * in living programs. An error in one part does not prevent the others. Returns 1 if nw_teardown() does, which
- * means that only the instance is left.
- */
+/* Undoes the changes of a dead session. If it was killed while it armed or disarmed, its sites may still be armed in
+ * living programs. Returns as nw_session_undo() does. */
 static int recover(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		   nw_strings *stuck)
 {
 	struct nw_journal_contents contents;
 	struct nw_inventory sites = {0};
 	const size_t told = stuck->count;
-	int ret = nw_journal_read(journal, &contents), suspect = 0;
+	int ret = nw_journal_read(journal, &contents);
 
 	if (ret < 0) {
 		nw_strings_tell(stuck, "the journal of session %s cannot be read: %s",
 				journal->session, nw_strerror(-ret));
 		return ret;
 	}
-	bool armed = contents.armed && !contents.stale;
-	if (armed)
-		ret = nw_leaked_find(&contents, &sites);
-	if (armed && ret == 0)
-		ret = suspect = nw_leaked_rearm(fs, journal, &contents, &sites);
-	int lowered = nw_semaphores_recover(journal, stuck);
-	int gone = nw_teardown(fs, journal->session, stuck);
-	int restored = nw_session_restore(fs, journal, stuck);
-	if (suspect > 0)
-		ret = nw_leaked_report(fs, &contents, &sites, stuck, NULL);
+	if (contents.armed)
+		ret = nw_leaked_rearm(fs, journal, &contents, &sites);
+	int undone = nw_session_undo(fs, journal, &contents, NULL, stuck);
+	if (ret > 0)
+		ret = nw_leaked_report(fs, &contents, &sites, stuck);
 	nw_inventory_free(&sites);
 	nw_journal_contents_free(&contents);
-	ret = ret < 0	     ? ret
-	      : lowered < 0  ? lowered
-	      : gone < 0     ? gone
-	      : restored < 0 ? restored
-			     : gone;
+	ret = ret < 0 ? ret : undone;
 	if (ret < 0 && stuck->count == told)
 		nw_strings_tell(stuck, "session %s cannot be taken away: %s",
 				journal->session, nw_strerror(-ret));
@@ -166,12 +152,13 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	int lock = nw_journals_lock();
 	int ret = nw_journal_list(&sessions);
 
-	nw_vec_each (&sessions, session)
-		clean_session(fs, *session, &report);
-	nw_strings_free(&sessions);
+	/* First, because a session's journal tells which places a killed command had begun to enable. */
 	if (nw_persistent_settle(fs, &report.persistent, &report.stuck, &why) < 0)
 		nw_strings_tell(&report.stuck, "%s%s%s", why.what, *why.hint ? ": " : "",
 				why.hint);
+	nw_vec_each (&sessions, session)
+		clean_session(fs, *session, &report);
+	nw_strings_free(&sessions);
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);
 	report.removed += (unsigned int)nw_script_settle(fs);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Removes what remains of a session that was killed while it armed or disarmed: a fatal signal ends
- * uprobe_register() and uprobe_unregister() halfway (kernel/events/uprobes.c, "leaking uprobe"). Then breakpoints
- * and raised semaphores stay in living programs although no event is enabled. They go away when the same sites are
- * armed and disarmed again: the kernel finds the uprobe that it has kept, and removes its breakpoints together with
- * the last consumer.
+ * Removes what remains of a session, or of a command that enabled persistent events, that was killed while it armed or
+ * disarmed: a fatal signal ends uprobe_register() and uprobe_unregister() halfway (kernel/events/uprobes.c, "leaking
+ * uprobe"). Then breakpoints and raised semaphores stay in living programs although no event is enabled. They go away
+ * when the same sites are armed and disarmed again: the kernel finds the uprobe that it has kept, and removes its
+ * breakpoints together with the last consumer.
  *
  * The journal contains the sites. Events that are still enabled were armed completely, so they only need to be
  * disarmed.
@@ -31,12 +31,13 @@ struct place {
 	const char *where; /* instance; "": the top level */
 };
 
-static bool is_enabled(const struct place *p, const char *where, const char *name)
+static bool is_enabled(const struct place *p, const char *where,
+		       const struct nw_uprobe_event *event)
 {
 	enum nw_enabled enabled = NW_ENABLED_NO;
 	char file[512];
 
-	nw_event_file(where, p->group, name, "enable", file);
+	nw_event_file(where, event->group, event->name, "enable", file);
 	return nw_enabled_read(p->fs->root, file, &enabled) == 0 &&
 	       nw_enabled_arms(enabled);
 }
@@ -44,23 +45,34 @@ static bool is_enabled(const struct place *p, const char *where, const char *nam
 /* Descriptors that stand for files whose paths the kernel's grammar does not allow. */
 typedef NW_VEC(int) fd_list;
 
-/* Opens the file that the journal names for a path "/proc/self/fd/N", since that path belonged to the dead process. */
-static char *with_own_path(const struct nw_journal_contents *contents,
-			   const struct nw_definition_line *line, fd_list *fds)
+/* Returns the definition as this process can make it: in the session's group, and with a descriptor of our own for the
+ * file that the journal names for the path, which belonged to the dead process. number: makes a name for a persistent
+ * event, whose group is another one. */
+static char *own_definition(const struct place *p,
+			    const struct nw_journal_contents *contents,
+			    const struct nw_definition_line *line, size_t number,
+			    fd_list *fds)
 {
+	nw_cleanup(nw_free_ptr) char *path = strndup(line->path, line->path_len);
+	nw_cleanup(nw_free_ptr) char *again = nw_text("again_%zu", number);
+
+	if (!path || !again)
+		return NULL;
 	nw_vec_each (&contents->files.list, file) {
-		const char *known = file->go.file;
-		if (strlen(known) != line->path_len ||
-		    strncmp(line->path, known, line->path_len) != 0)
+		if (strcmp(file->go.file, path) != 0)
 			continue;
 		int *slot = nw_vec_add(fds);
 		if (!slot)
 			return NULL;
 		*slot = open(file->go.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		return nw_text("%.*s/proc/self/fd/%d%s", (int)(line->path - line->text),
-			       line->text, *slot, line->path + line->path_len);
+		free(path);
+		path = nw_text("/proc/self/fd/%d", *slot);
+		break;
 	}
-	return strdup(line->text);
+	return path ? nw_text("%c:%s/%s %s%s", *line->text, p->group,
+			      strcmp(line->group, p->group) == 0 ? line->name : again, path,
+			      line->path + line->path_len)
+		    : NULL;
 }
 
 static void make_place(struct place *p)
@@ -75,76 +87,76 @@ static void make_place(struct place *p)
 		(void)nw_do(p->fs, NW_DO_WRITE, path, "0");
 }
 
+/* Finds the events that are not enabled, and those of them that the session's group does not have (any more). Returns
+ * how many are not enabled, or -errno. */
 static int find_suspects(const struct place *p, const struct nw_inventory *sites,
-			 nw_strings *suspects, nw_strings *missing)
+			 nw_strings *missing)
 {
-	int ret = 0;
+	int ret = 0, count = 0;
 
 	nw_vec_each (&sites->events, event) {
-		if (ret < 0 || is_enabled(p, p->group, event->name) ||
-		    is_enabled(p, "", event->name))
+		if (ret < 0 || is_enabled(p, p->group, event) || is_enabled(p, "", event))
 			continue;
 		char dir[2 * NW_MAX_NAME + 16];
 		snprintf(dir, sizeof(dir), "events/%s/%.63s", p->group, event->name);
-		ret = nw_strings_add(suspects, event->name, strlen(event->name));
-		if (ret == 0 && !nw_tracefs_has(p->fs->root, dir))
+		count++;
+		if (strcmp(event->group, p->group) != 0 ||
+		    !nw_tracefs_has(p->fs->root, dir))
 			ret = nw_strings_add(missing, event->name, strlen(event->name));
 	}
-	return ret;
+	return ret < 0 ? ret : count;
 }
 
-int nw_leaked_find(const struct nw_journal_contents *contents, struct nw_inventory *out)
+/* Defines missing events, with all their lines. A line that the kernel refused for the session may be refused again,
+ * so errors are ignored. */
+static void define_again(const struct place *p, const struct nw_journal_contents *contents,
+			 const nw_strings *missing, fd_list *fds)
 {
-	int ret = 0;
+	size_t number = 0;
 
-	nw_vec_each (&contents->definitions.list, step)
-		if (ret == 0)
-			ret = nw_inventory_add(out, step->go.text);
-	return ret;
+	nw_vec_each (&contents->definitions.list, step) {
+		struct nw_definition_line event;
+		if (!nw_definition_line_parse(step->go.text, &event) ||
+		    !nw_strings_has(missing, event.name))
+			continue;
+		nw_cleanup(nw_free_ptr) char *own = own_definition(p, contents, &event,
+								   number++, fds);
+		if (own)
+			(void)nw_do(p->fs, NW_DO_APPEND, "uprobe_events", own);
+	}
 }
 
 int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		    const struct nw_journal_contents *contents,
-		    const struct nw_inventory *sites)
+		    const struct nw_journal_contents *contents, struct nw_inventory *sites)
 {
 	struct place p = {.fs = fs};
-	nw_strings suspects = {0}, missing = {0};
+	nw_strings missing = {0};
 	fd_list fds = {0};
+	int ret = 0;
 
 	nw_session_group(journal->session, p.group);
-	int ret = find_suspects(&p, sites, &suspects, &missing);
-	bool needed = ret == 0 && suspects.count;
-	if (needed) {
-		/* Define again the events that the dead session had deleted already; all lines of an event or none. */
-		nw_vec_each (&contents->definitions.list, step) {
-			struct nw_definition_line event;
-			if (!nw_definition_line_parse(step->go.text, &event) ||
-			    !nw_strings_has(&missing, event.name))
-				continue;
-			nw_cleanup(nw_free_ptr) char *own = with_own_path(contents, &event,
-									  &fds);
-			/* A line that the kernel refused for the session may be refused again, so errors are
-			 * ignored. */
-			if (own)
-				(void)nw_do(p.fs, NW_DO_APPEND, "uprobe_events", own);
-		}
-		make_place(&p);
+	nw_vec_each (&contents->definitions.list, step)
+		if (ret == 0)
+			ret = nw_inventory_add(sites, step->go.text);
+	if (ret == 0)
+		ret = find_suspects(&p, sites, &missing);
+	if (ret > 0) {
 		struct nw_step_runner runner = {.fs = p.fs};
+		char file[512];
+
+		define_again(&p, contents, &missing, &fds);
+		make_place(&p);
 		(void)nw_gate_step(&runner, journal, NW_GATE_OPEN);
-		nw_vec_each (&suspects, name) {
-			char file[512];
-			nw_event_file(p.where, p.group, *name, "enable", file);
-			(void)nw_do(p.fs, NW_DO_WRITE, file, "1");
-		}
+		nw_event_file(p.where, p.group, NULL, "enable", file);
+		(void)nw_do(p.fs, NW_DO_WRITE, file, "1");
 		(void)nw_gate_step(&runner, journal, NW_GATE_SHUT);
 	}
 	nw_vec_each (&fds, fd)
 		if (*fd >= 0)
 			close(*fd);
 	nw_vec_free(&fds);
-	nw_strings_free(&suspects);
 	nw_strings_free(&missing);
-	return ret < 0 ? ret : needed;
+	return ret < 0 ? ret : ret > 0;
 }
 
 /* ---- reading back ------------------------------------------------------------------- */
@@ -229,7 +241,7 @@ static const char *own_path(const struct nw_journal_contents *contents, const ch
 
 int nw_leaked_report(const struct nw_tracefs *fs,
 		     const struct nw_journal_contents *contents,
-		     const struct nw_inventory *sites, nw_strings *stuck, nw_strings *bad)
+		     const struct nw_inventory *sites, nw_strings *stuck)
 {
 	struct nw_persistent none = {.fd = -1};
 	struct nw_inventory all = {0};
@@ -240,7 +252,6 @@ int nw_leaked_report(const struct nw_tracefs *fs,
 	nw_vec_each (&sites->events, event)
 		nw_vec_each (&event->places, site) {
 			const char *path = own_path(contents, site->path);
-			size_t said = stuck->count;
 			if (ret < 0)
 				break;
 			if (image && strcmp(image->path, path) != 0) {
@@ -250,8 +261,6 @@ int nw_leaked_report(const struct nw_tracefs *fs,
 			/* A file that is gone or was replaced does not show whether the site is armed. */
 			if (image || nw_image_open(path, true, &image, NULL) == 0)
 				ret = check_site(event, site, &all, image, stuck);
-			if (ret == 0 && bad && stuck->count > said)
-				ret = nw_strings_add(bad, event->name, strlen(event->name));
 		}
 	if (image)
 		nw_image_free(image);

@@ -7,19 +7,16 @@
 
 #include "kernel/steps/journal.h"
 
-/* Finds the sites in the journal. Returns 0 or -ENOMEM. */
-int nw_leaked_find(const struct nw_journal_contents *contents, struct nw_inventory *out);
 /*
- * Arms the sites again that are not enabled; the teardown that follows disarms them. Returns 1 if there were any, 0
- * if not, or -errno.
+ * Finds the sites in the journal, and arms those again that are not enabled; the teardown that follows disarms them.
+ * Returns 1 if there were any, 0 if not, or -errno.
  */
 int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		    const struct nw_journal_contents *contents,
-		    const struct nw_inventory *sites);
+		    const struct nw_journal_contents *contents, struct nw_inventory *sites);
 /* After the teardown, checks the sites in every process that maps them. Adds breakpoints that belong to no event to
- * stuck, and returns -EBUSY then. bad: gets the names of their events (may be NULL). */
+ * stuck, and returns -EBUSY then. */
 int nw_leaked_report(const struct nw_tracefs *fs,
 		     const struct nw_journal_contents *contents,
-		     const struct nw_inventory *sites, nw_strings *stuck, nw_strings *bad);
+		     const struct nw_inventory *sites, nw_strings *stuck);
 
 #endif

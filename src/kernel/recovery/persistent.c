@@ -6,7 +6,6 @@
  * 	on GROUP NAME WHERE			we have enabled the event there
  * 	instance NAME				we have made the instance
  * 	left KIND FILE TEXT			an undo that failed and may succeed later
- * 	suspect KIND FILE TEXT			a definition and its file, which may have left a breakpoint
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +22,6 @@
 #include "kernel/tracefs/event_list.h"
 
 #include "inventory_private.h"
-#include "leaked.h"
 #include "persistent.h"
 
 static const char file_name[] = "kept.events";
@@ -147,18 +145,13 @@ static int load_left(struct nw_persistent *journal, const struct nw_journal_line
 	return load_action(&journal->left, line);
 }
 
-static int load_suspect(struct nw_persistent *journal, const struct nw_journal_line *line)
-{
-	return load_action(&journal->suspects, line);
-}
-
 static const struct {
 	const char *word;
 	size_t count;
 	int (*load)(struct nw_persistent *journal, const struct nw_journal_line *line);
 } lines[] = {
 	{"event", 15, load_event}, {"on", 4, load_on},	   {"instance", 2, load_instance},
-	{"undo", 4, load_undo},	   {"left", 4, load_left}, {"suspect", 4, load_suspect},
+	{"undo", 4, load_undo},	   {"left", 4, load_left},
 };
 
 static int load_line(void *arg, const struct nw_journal_line *line)
@@ -347,16 +340,6 @@ static bool is_undone(const struct nw_action *undo, int ret)
 static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 		     struct nw_steps *left, nw_strings *stuck)
 {
-	/* A command that was killed while it enabled an event may have left some of its breakpoints, although the
-	 * event is off. They go away when the event is enabled and disabled again (leaked.c). */
-	size_t len = strlen(undo->file);
-	enum nw_enabled enabled;
-
-	if (undo->kind == NW_DO_WRITE && strcmp(undo->text, "0") == 0 && len > 7 &&
-	    strcmp(undo->file + len - 7, "/enable") == 0 &&
-	    nw_enabled_read(fs->root, undo->file, &enabled) == 0 &&
-	    !nw_enabled_arms(enabled))
-		(void)nw_do(fs, NW_DO_WRITE, undo->file, "1");
 	int ret = nw_action_do(fs, undo);
 
 	if (ret == 0 || is_undone(undo, ret))
@@ -368,121 +351,12 @@ static void undo_one(const struct nw_tracefs *fs, const struct nw_action *undo,
 			undo->file, *undo->text ? ": " : "", undo->text, nw_strerror(-ret));
 }
 
-/* Does the undo write 0 to an enable file of the event? */
-static bool disables(const struct nw_action *undo, const struct nw_definition_line *line)
-{
-	const char *at = undo->kind == NW_DO_WRITE ? strstr(undo->file, "events/") : NULL;
-	char file[512];
-
-	nw_event_file("", line->group, line->name, "enable", file);
-	return at && strcmp(undo->text, "0") == 0 && strcmp(at, file) == 0;
-}
-
-/* Collects the definitions of events that a killed command was about to enable. */
-static int find_suspects(void *arg, const struct nw_definition_line *line)
-{
-	struct nw_persistent *journal = arg;
-
-	nw_vec_each (&journal->pending.list, step)
-		if (disables(&step->go, line)) {
-			/* The entry has the definition and the file that its path leads to. The path may be a link
-			 * of ours, which is removed with the event. */
-			nw_cleanup(nw_free_ptr) char *path = strndup(line->path,
-								     line->path_len);
-			char file[PATH_MAX];
-			ssize_t len = path ? readlink(path, file, sizeof(file) - 1) : -1;
-
-			file[len < 0 ? 0 : len] = '\0';
-			if (path)
-				nw_steps_add(&journal->suspects, NW_DO_APPEND,
-					     *file == '/' ? file : path, line->text);
-			journal->suspects.failed |= !path;
-			break;
-		}
-	return journal->suspects.failed ? -ENOMEM : 0;
-}
-
-/* Arms and disarms a suspect's place again, by its event, or if that is gone by a temporary event of the same name.
- * An event that is enabled is left alone, because the breakpoints are its own. */
-static void arm_again(const struct nw_tracefs *fs, struct nw_persistent *journal,
-		      const char *definition)
-{
-	enum nw_enabled enabled = NW_ENABLED_NO;
-	struct nw_definition_line event;
-	char file[512], gone[2 * NW_MAX_NAME + 8];
-
-	if (!nw_definition_line_parse(definition, &event))
-		return;
-	nw_event_file("", event.group, event.name, "enable", file);
-	snprintf(gone, sizeof(gone), "-:%s/%s", event.group, event.name);
-	struct nw_action off = {.kind = NW_DO_WRITE, .file = file, .text = (char[]){"0"}},
-			 away = {.kind = NW_DO_APPEND,
-				 .file = (char[]){"uprobe_events"},
-				 .text = gone};
-	bool missing = nw_enabled_read(fs->root, file, &enabled) == -ENOENT;
-	if (nw_enabled_arms(enabled) ||
-	    (missing && (nw_persistent_before(journal, &away) < 0 ||
-			 nw_do(fs, NW_DO_APPEND, "uprobe_events", definition) < 0)))
-		return;
-	if (nw_persistent_before(journal, &off) == 0) {
-		(void)nw_do(fs, NW_DO_WRITE, file, "1");
-		(void)nw_action_do(fs, &off);
-	}
-	if (missing)
-		(void)nw_action_do(fs, &away);
-}
-
-/* Checks whether suspects are still armed in a process; those that are remain suspects. */
-static void read_back(struct nw_persistent *journal, const struct nw_tracefs *fs,
-		      nw_strings *stuck)
-{
-	struct nw_journal_contents contents = {0};
-	struct nw_inventory sites = {0};
-	struct nw_steps still = {0};
-	nw_strings bad = {0};
-	int ret = 0;
-
-	nw_vec_each (&journal->suspects.list, step) {
-		struct nw_definition_line line;
-		if (!nw_definition_line_parse(step->go.text, &line))
-			continue;
-		nw_cleanup(nw_free_ptr) char *path = strndup(line.path, line.path_len);
-		if (ret == 0)
-			ret = path ? nw_inventory_add(&sites, step->go.text) : -ENOMEM;
-		if (path)
-			nw_steps_add(&contents.files, NW_DO_NOTHING, path, step->go.file);
-	}
-	if (ret == 0 && sites.events.count)
-		ret = nw_leaked_report(fs, &contents, &sites, stuck, &bad);
-	nw_vec_each (&journal->suspects.list, step) {
-		struct nw_definition_line line;
-		if (ret < 0 && nw_definition_line_parse(step->go.text, &line) &&
-		    (ret != -EBUSY || nw_strings_has(&bad, line.name)))
-			nw_steps_add(&still, step->go.kind, step->go.file, step->go.text);
-	}
-	if (ret < 0 && ret != -EBUSY)
-		nw_strings_tell(
-			stuck,
-			"whether what a killed nopwatch had begun has left breakpoints cannot be told: %s",
-			nw_strerror(-ret));
-	nw_steps_free(&journal->suspects);
-	journal->suspects = still;
-	nw_steps_free(&contents.files);
-	nw_inventory_free(&sites);
-	nw_strings_free(&bad);
-}
-
 size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_tracefs *fs,
 			     nw_strings *stuck)
 {
 	size_t count = journal->pending.list.count + journal->left.list.count;
 	struct nw_steps left = {0};
 
-	nw_vec_each (&journal->suspects.list, step)
-		arm_again(fs, journal, step->go.text);
-	int known = journal->pending.list.count
-			    ? nw_event_list_read(fs, NULL, find_suspects, journal)
-			    : 0;
 	for (size_t i = journal->pending.list.count; i--;)
 		undo_one(fs, &journal->pending.list.item[i].go, &left, stuck);
 	nw_vec_each (&journal->left.list, step)
@@ -491,11 +365,6 @@ size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_trac
 	nw_steps_free(&journal->left);
 	journal->pending = (struct nw_steps){0};
 	journal->left = left;
-	if (known < 0)
-		nw_strings_tell(stuck,
-				"the events of a killed nopwatch cannot be looked for: %s",
-				nw_strerror(-known));
-	read_back(journal, fs, stuck);
 	return count;
 }
 
@@ -601,8 +470,8 @@ int nw_persistent_settle(const struct nw_tracefs *fs, size_t *count, nw_strings 
 	if (ret > 0)
 		ret = load(&journal, journal.fd, err);
 	if (ours && ret == 0) {
-		bool changed = journal.cut || journal.suspects.list.count;
-		changed |= nw_persistent_recover(&journal, fs, stuck) > 0;
+		bool changed = nw_persistent_recover(&journal, fs, stuck) > 0 ||
+			       journal.cut;
 		if (nw_persistent_prune(&journal, fs) || changed)
 			ret = nw_persistent_save(&journal, err);
 	} else if (journal.fd >= 0) { /* the file is not ours to remove */
@@ -676,8 +545,6 @@ int nw_persistent_save(struct nw_persistent *journal, struct nw_error *err)
 	}
 	nw_vec_each (&journal->left.list, step)
 		nw_journal_action(&text, "left", &step->go);
-	nw_vec_each (&journal->suspects.list, step)
-		nw_journal_action(&text, "suspect", &step->go);
 	int ret = text.failed ? -ENOMEM : write_fresh(dir, &text);
 	close(dir);
 	nw_buf_free(&text);
@@ -697,8 +564,7 @@ static void forget_all(struct nw_persistent *journal)
 	nw_strings_free(&journal->instances);
 	nw_steps_free(&journal->pending);
 	nw_steps_free(&journal->left);
-	nw_steps_free(&journal->suspects);
-	journal->pending = journal->left = journal->suspects = (struct nw_steps){0};
+	journal->pending = journal->left = (struct nw_steps){0};
 }
 
 int nw_persistent_restore(struct nw_persistent *journal, struct nw_steps *left,
@@ -722,8 +588,7 @@ void nw_persistent_close(struct nw_persistent *journal)
 {
 	const char *place = nw_journal_place(file_name);
 	bool empty = !journal->events.count && !journal->instances.count &&
-		     !journal->pending.list.count && !journal->left.list.count &&
-		     !journal->suspects.list.count;
+		     !journal->pending.list.count && !journal->left.list.count;
 	char path[128];
 
 	if (journal->fd >= 0 && empty) {

@@ -9,7 +9,7 @@
 #ifndef NOPWATCH_KERNEL_RECOVERY_PERSISTENT_H
 #define NOPWATCH_KERNEL_RECOVERY_PERSISTENT_H
 
-#include "kernel/steps/steps.h"
+#include "kernel/steps/journal.h"
 
 struct nw_persistent {
 	int fd; /* -1: open for reading, so nothing may be changed */
@@ -18,9 +18,7 @@ struct nw_persistent {
 	/* Undos of a change that was not finished, the first step first. */
 	struct nw_steps pending;
 	struct nw_steps left; /* undos that failed, for the next command to try */
-	/* Definitions (text, of file) that may still be armed in a process. */
-	struct nw_steps suspects;
-	bool cut; /* its last line is incomplete */
+	bool cut;	      /* its last line is incomplete */
 };
 
 /* Opens, locks (waits up to ten seconds) and loads the journal; makes it if it does not exist. */
@@ -30,9 +28,9 @@ int nw_persistent_read(struct nw_persistent *out, struct nw_error *err);
 /* Writes the undo of a step ahead of the step. arg is the struct nw_persistent. */
 int nw_persistent_before(void *arg, const struct nw_action *back);
 /*
- * Does the undos that a killed command has left, and those that failed before. Places that may still be armed are
- * armed and disarmed again and then checked. Returns the number of undos. What cannot be undone now stays in
- * journal->left or journal->suspects for the next command, or is added to stuck.
+ * Does the undos that a killed command has left, and those that failed before. Returns their number. Undos that fail
+ * now stay in journal->left for the next command, or are added to stuck. (Breakpoints that the command has left in
+ * programs are found by the journal of its session: leaked.c.)
  */
 size_t nw_persistent_recover(struct nw_persistent *journal, const struct nw_tracefs *fs,
 			     nw_strings *stuck);

@@ -20,8 +20,8 @@
 
 #include "kernel/recovery/cleanup.h"
 
-#include "kernel/steps/journal.h"
 #include "kernel/steps/span_watch.h"
+#include "kernel/steps/topbuffer.h"
 #include "kernel/tracefs/event_list.h"
 #include "kernel/tracefs/files.h"
 
@@ -283,4 +283,16 @@ int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *st
 		ret = teardown_once(fs, session, stuck);
 	}
 	return ret < 0 ? -EBUSY : ret;
+}
+
+int nw_session_undo(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		    const struct nw_journal_contents *contents,
+		    struct nw_semaphores *living, nw_strings *stuck)
+{
+	int lowered = living ? nw_semaphores_close(living, stuck)
+			     : nw_semaphores_recover(journal, contents, stuck);
+	int gone = nw_teardown(fs, journal->session, stuck);
+	int restored = nw_top_restore(fs, journal, contents, stuck);
+
+	return lowered < 0 ? lowered : gone < 0 ? gone : restored < 0 ? restored : gone;
 }

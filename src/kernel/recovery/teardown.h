@@ -3,7 +3,8 @@
 #ifndef NOPWATCH_KERNEL_RECOVERY_TEARDOWN_H
 #define NOPWATCH_KERNEL_RECOVERY_TEARDOWN_H
 
-#include "kernel/steps/steps.h"
+#include "kernel/steps/journal.h"
+#include "kernel/steps/semaphore.h"
 
 /* Adds the sessions that tracefs contains something of, but that have no journal. */
 int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions);
@@ -14,6 +15,14 @@ int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions);
  * nw_clean() tries again.
  */
 int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *stuck);
+/*
+ * Takes away everything of a session whose journal we hold: lowers its semaphores, those of `living`, which is freed,
+ * or if that is NULL those in the journal; tears down; does the undos of the journal. An error in one part does not
+ * prevent the others. Returns as nw_teardown() does.
+ */
+int nw_session_undo(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		    const struct nw_journal_contents *contents,
+		    struct nw_semaphores *living, nw_strings *stuck);
 /* The steps of a teardown in the present state. */
 int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 		      struct nw_steps *out, struct nw_error *err);

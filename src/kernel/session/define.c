@@ -38,10 +38,15 @@ static char *make_path(struct nw_session *session, const struct nw_image *image)
 	if (session->runner.dry_run)
 		return nw_session_dry_run_path(session, image, path);
 	char *own = nw_text("/proc/self/fd/%d", image->fd);
-	if (own && nw_journal_file(&session->journal, own, path ? path : image->path) == 0)
-		return own;
-	free(own);
-	return NULL;
+	struct nw_buf line = {0};
+	if (own)
+		nw_journal_file(&line, own, path ? path : image->path);
+	if (nw_journal_write(session->journal.fd, &line) < 0) {
+		free(own);
+		own = NULL;
+	}
+	nw_buf_free(&line);
+	return own;
 }
 
 static const char *path_of(struct nw_session *session, const struct nw_image *image)

@@ -465,17 +465,18 @@ int nw_session_stop(struct nw_session *session, struct nw_error *err)
 
 static int take_away(struct nw_session *session, struct nw_error *err)
 {
+	struct nw_journal_contents contents;
 	nw_strings stuck = {0};
-	int ret;
 
 	if (session->journal.fd < 0)
 		return 0;
-	int raised = nw_semaphores_close(session->semaphores, &stuck);
+	int read = nw_journal_read(&session->journal, &contents);
 	nw_expedite_begin(session->features, &session->journal.expedited);
-	ret = nw_teardown(session->fs, session->journal.session, &stuck);
-	int restored = nw_session_restore(session->fs, &session->journal, &stuck);
+	int ret = nw_session_undo(session->fs, &session->journal, &contents,
+				  session->semaphores, &stuck);
 	nw_expedite_end(&session->journal.expedited);
-	ret = ret < 0 ? ret : raised < 0 ? raised : restored < 0 ? restored : ret;
+	nw_journal_contents_free(&contents);
+	ret = read < 0 ? read : ret;
 	if (ret > 0) {
 		nw_journal_leave(
 			&session->journal); /* nw_clean() removes the instance later */

@@ -76,8 +76,6 @@ int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...) nw_f
 /* Writes ahead of a step: the definition that it makes, and the action that undoes it. */
 int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go,
 		    const struct nw_action *back);
-/* Writes which file a path in later definitions means; the path is of no use after our death. */
-int nw_journal_file(const struct nw_journal *journal, const char *path, const char *file);
 /* Reads the whole journal. */
 int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out);
 /* Removes the file and releases the lock. */
@@ -98,6 +96,8 @@ struct nw_journal_line {
 };
 
 void nw_journal_head(struct nw_buf *out);
+/* Appends which file a path in later definitions means; the path is of no use after our death. */
+void nw_journal_file(struct nw_buf *out, const char *path, const char *file);
 /* Appends a line "WORD KIND FILE TEXT". */
 void nw_journal_action(struct nw_buf *out, const char *word,
 		       const struct nw_action *action);
@@ -124,8 +124,8 @@ struct nw_journal_contents {
 	/* go.file: a path of a descriptor; go.text: the file behind it. */
 	struct nw_steps files;
 	bool armed; /* it had begun to enable events */
-	bool stale; /* from another boot: nothing of the session exists any more */
 };
+/* Returns 0 or -errno; `out` is empty then. */
 int nw_journal_read(const struct nw_journal *journal, struct nw_journal_contents *out);
 void nw_journal_contents_free(struct nw_journal_contents *contents);
 

@@ -49,17 +49,12 @@ int nw_journal_write(int fd, const struct nw_buf *text)
 					   : -ENOSPC;
 }
 
-int nw_journal_file(const struct nw_journal *journal, const char *path, const char *file)
+void nw_journal_file(struct nw_buf *out, const char *path, const char *file)
 {
-	struct nw_buf text = {0};
-
-	nw_buf_adds(&text, "file");
-	nw_plan_word(&text, path);
-	nw_plan_word(&text, file);
-	nw_buf_addc(&text, '\n');
-	int ret = nw_journal_write(journal->fd, &text);
-	nw_buf_free(&text);
-	return ret;
+	nw_buf_adds(out, "file");
+	nw_plan_word(out, path);
+	nw_plan_word(out, file);
+	nw_buf_addc(out, '\n');
 }
 
 int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go,
@@ -203,17 +198,17 @@ static int read_line(void *arg, const struct nw_journal_line *line)
 	return contents->files.failed ? -ENOMEM : 0;
 }
 
-int nw_journal_read(const struct nw_journal *journal, struct nw_journal_contents *out)
+static int read_once(const struct nw_journal *journal, struct nw_journal_contents *out)
 {
 	struct nw_journal_contents contents = {0};
 	struct nw_buf text = {0};
 	int ret = nw_journal_text(journal, &text);
 
+	*out = contents;
 	if (ret == 0)
 		ret = nw_journal_parse(&text, read_line, &contents, NULL, NULL);
 	nw_buf_free(&text);
-	contents.stale = ret == -ESTALE;
-	if (ret < 0 && !contents.stale) {
+	if (ret < 0 && ret != -ESTALE) {
 		nw_journal_contents_free(&contents);
 		return ret;
 	}
@@ -224,6 +219,15 @@ int nw_journal_read(const struct nw_journal *journal, struct nw_journal_contents
 	}
 	*out = contents;
 	return 0;
+}
+
+int nw_journal_read(const struct nw_journal *journal, struct nw_journal_contents *out)
+{
+	*out = (struct nw_journal_contents){0};
+	int ret = read_once(journal, out);
+
+	/* A shortage may be over: the failed attempt has freed its memory. */
+	return ret < 0 && nw_is_shortage(-ret) ? read_once(journal, out) : ret;
 }
 
 void nw_journal_contents_free(struct nw_journal_contents *contents)

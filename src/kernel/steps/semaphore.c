@@ -485,16 +485,12 @@ static int recall(struct nw_semaphores *set, const struct nw_journal_contents *c
 	return ret;
 }
 
-int nw_semaphores_recover(const struct nw_journal *journal, nw_strings *stuck)
+int nw_semaphores_recover(const struct nw_journal *journal,
+			  const struct nw_journal_contents *contents, nw_strings *stuck)
 {
 	struct nw_semaphores set = {.runner = {.journal = journal}, .watch = -1};
-	struct nw_journal_contents contents;
-	int ret = nw_journal_read(journal, &contents);
+	int ret = recall(&set, contents);
 
-	if (ret < 0)
-		return ret;
-	ret = recall(&set, &contents);
-	nw_journal_contents_free(&contents);
 	if (ret == 0 && set.all.count)
 		return finish(&set, stuck);
 	free_set(&set);

@@ -70,7 +70,8 @@ bool nw_semaphores_in(const struct nw_semaphores *set, const nw_images *images);
 int nw_semaphores_close(struct nw_semaphores *set, nw_strings *stuck);
 /* Lowers semaphores that a dead session has raised. Adds those that could not be lowered to stuck, and returns
  * -EBUSY then. */
-int nw_semaphores_recover(const struct nw_journal *journal, nw_strings *stuck);
+int nw_semaphores_recover(const struct nw_journal *journal,
+			  const struct nw_journal_contents *contents, nw_strings *stuck);
 
 /* Starts to watch for processes that map the files later (semaphore_watch.c). */
 void nw_semaphores_watch(struct nw_semaphores *set, const struct nw_plan *plan);

@@ -204,8 +204,8 @@ static bool is_of_buffer(const struct nw_action *undo)
 	return undo->kind == NW_DO_WRITE && *undo->file != '/';
 }
 
-static int put_back(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		    const struct nw_journal_contents *contents, nw_strings *stuck)
+int nw_top_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		   const struct nw_journal_contents *contents, nw_strings *stuck)
 {
 	bool cleared = false;
 	int ret = 0;
@@ -224,23 +224,5 @@ static int put_back(const struct nw_tracefs *fs, const struct nw_journal *journa
 				undo->file, undo->text, nw_strerror(-failed));
 		ret = -EBUSY;
 	}
-	return ret;
-}
-
-int nw_session_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		       nw_strings *stuck)
-{
-	struct nw_journal_contents contents;
-	int ret = nw_journal_read(journal, &contents);
-
-	if (ret < 0 &&
-	    nw_is_shortage(
-		    -ret)) /* a shortage may be over: the failed attempt has freed its memory */
-		ret = nw_journal_read(journal, &contents);
-	if (ret < 0)
-		return ret;
-	if (!contents.stale)
-		ret = put_back(fs, journal, &contents, stuck);
-	nw_journal_contents_free(&contents);
 	return ret;
 }

@@ -20,7 +20,7 @@ int nw_top_keep(const struct nw_tracefs *fs, const struct nw_journal *journal,
 /* Removes all records. */
 void nw_top_clear(const struct nw_tracefs *fs);
 /* Does the undos of the journal. Adds those that failed to stuck, and returns -EBUSY then. */
-int nw_session_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
-		       nw_strings *stuck);
+int nw_top_restore(const struct nw_tracefs *fs, const struct nw_journal *journal,
+		   const struct nw_journal_contents *contents, nw_strings *stuck);
 
 #endif
