@@ -255,13 +255,51 @@ void nw_strings_free(nw_strings *list);
 /* ---- string index ------------------------------------------------------------------- */
 
 /*
+ * A hash table of numbers: each is the place of an item in an array of the caller, who compares the items. A zeroed
+ * table is empty and valid.
+ */
+struct nw_hash_table {
+	struct nw_hash_table_slot {
+		uint32_t hash;
+		uint32_t number; /* + 1; 0: the slot is free */
+	} * slot;		 /* open addressing */
+	size_t slots;		 /* power of two */
+	size_t count;
+};
+
+/* Adds an item's number; returns -ENOMEM on failure. An item that is equal must not be in the table. */
+int nw_hash_table_add(struct nw_hash_table *table, uint64_t hash,
+		      size_t number) nw_must_check;
+void nw_hash_table_free(struct nw_hash_table *table);
+
+/* Finds the next item whose hash is this one. *at: 0 at first; it counts the slots that were looked at. */
+static inline bool nw_hash_table_next(const struct nw_hash_table *table, uint64_t hash,
+				      size_t *at, size_t *number)
+{
+	while (*at < table->slots) {
+		const struct nw_hash_table_slot *slot =
+			&table->slot[((uint32_t)hash + (*at)++) & (table->slots - 1)];
+		if (!slot->number)
+			return false;
+		*number = slot->number - 1;
+		if (slot->hash == (uint32_t)hash)
+			return true;
+	}
+	return false;
+}
+
+/* Loops over the numbers of the items that have this hash: mostly one or none. */
+#define nw_hash_each(table, key, number)     \
+	for (size_t number, number##_at = 0; \
+	     nw_hash_table_next(table, key, &number##_at, &number);)
+
+/*
  * Numbers for strings: the first string added is 0, the next 1, and so on; the same string
  * always has the same number. Zero-initialised is empty and valid.
  */
 struct nw_index {
 	nw_strings text; /* by number; owned by the index */
-	uint32_t *slot;	 /* open addressing: number + 1, 0 = free */
-	size_t slots;	 /* power of two */
+	struct nw_hash_table table;
 };
 
 /* Returns the number of text, which is added if it is new; or -ENOMEM. */

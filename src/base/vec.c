@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Growable arrays, the string index, and cleanup of variables. */
+/* Growable arrays, the hash table, the string index, and cleanup of variables. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,71 +99,78 @@ uint64_t nw_hash_text(const char *text, size_t len)
 	return nw_hash64(hash);
 }
 
-static bool same_text(const char *stored, const char *text, size_t len)
+static void put(struct nw_hash_table *table, struct nw_hash_table_slot item)
 {
-	return strncmp(stored, text, len) == 0 && stored[len] == '\0';
+	size_t at = item.hash & (table->slots - 1);
+
+	while (table->slot[at].number)
+		at = (at + 1) & (table->slots - 1);
+	table->slot[at] = item;
 }
 
-/* Returns the slot that holds text, or the free slot where it would go. */
-static size_t find_slot(const struct nw_index *index, const char *text, size_t len)
+int nw_hash_table_add(struct nw_hash_table *table, uint64_t hash, size_t number)
 {
-	size_t at = nw_hash_text(text, len) & (index->slots - 1);
-
-	while (index->slot[at] &&
-	       !same_text(index->text.item[index->slot[at] - 1], text, len))
-		at = (at + 1) & (index->slots - 1);
-	return at;
-}
-
-static int rehash(struct nw_index *index)
-{
-	size_t slots = index->slots ? index->slots * 2 : 64;
-	uint32_t *slot = calloc(slots, sizeof(*slot));
-
-	if (!slot)
+	if (number >= UINT32_MAX)
 		return -ENOMEM;
-	free(index->slot);
-	index->slot = slot;
-	index->slots = slots;
-	for (size_t i = 0; i < index->text.count; i++) {
-		const char *text = index->text.item[i];
-		slot[find_slot(index, text, strlen(text))] = (uint32_t)i + 1;
+	if (2 * table->count >= table->slots) {
+		struct nw_hash_table more = {.slots = table->slots ? 2 * table->slots : 64,
+					     .count = table->count};
+		more.slot = calloc(more.slots, sizeof(*more.slot));
+		if (!more.slot)
+			return -ENOMEM;
+		for (size_t i = 0; i < table->slots; i++)
+			if (table->slot[i].number)
+				put(&more, table->slot[i]);
+		free(table->slot);
+		*table = more;
 	}
+	put(table, (struct nw_hash_table_slot){(uint32_t)hash, (uint32_t)number + 1});
+	table->count++;
 	return 0;
+}
+
+void nw_hash_table_free(struct nw_hash_table *table)
+{
+	free(table->slot);
+	*table = (struct nw_hash_table){0};
+}
+
+static int64_t find(const struct nw_index *index, const char *text, size_t len,
+		    uint64_t hash)
+{
+	nw_hash_each (&index->table, hash, number) {
+		const char *stored = index->text.item[number];
+		if (strncmp(stored, text, len) == 0 && stored[len] == '\0')
+			return (int64_t)number;
+	}
+	return -ENOENT;
 }
 
 int64_t nw_index_find(const struct nw_index *index, const char *text, size_t len)
 {
-	if (!index->slots)
-		return -ENOENT;
-	uint32_t number = index->slot[find_slot(index, text, len)];
-	return number ? (int64_t)number - 1 : -ENOENT;
+	return find(index, text, len, nw_hash_text(text, len));
 }
 
 int64_t nw_index_add(struct nw_index *index, const char *text, size_t len)
 {
 	/* A stored string ends at its first NUL; a key that holds one would never match. */
 	len = strnlen(text, len);
-	if (!index->slots && rehash(index) < 0)
+	uint64_t hash = nw_hash_text(text, len);
+	int64_t known = find(index, text, len, hash);
+	if (known >= 0)
+		return known;
+	size_t number = index->text.count;
+	if (nw_strings_add(&index->text, text, len) < 0)
 		return -ENOMEM;
-	size_t at = find_slot(index, text, len);
-	if (index->slot[at])
-		return (int64_t)index->slot[at] - 1;
-	if ((index->text.count + 1) * 2 > index->slots) {
-		if (rehash(index) < 0)
-			return -ENOMEM;
-		at = find_slot(index, text, len);
-	}
-	if (index->text.count >= UINT32_MAX - 1 ||
-	    nw_strings_add(&index->text, text, len) < 0)
-		return -ENOMEM;
-	index->slot[at] = (uint32_t)index->text.count;
-	return (int64_t)index->text.count - 1;
+	if (nw_hash_table_add(&index->table, hash, number) == 0)
+		return (int64_t)number;
+	free(index->text.item[--index->text.count]);
+	return -ENOMEM;
 }
 
 void nw_index_free(struct nw_index *index)
 {
 	nw_strings_free(&index->text);
-	free(index->slot);
+	nw_hash_table_free(&index->table);
 	*index = (struct nw_index){0};
 }

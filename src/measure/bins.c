@@ -20,19 +20,20 @@ enum {
 
 /* ---- series ------------------------------------------------------------------------- */
 
-/* Returns the slot of a group's series, or the free slot where it belongs. The table always has free slots. */
-static uint32_t *find_slot(const struct nw_bins *b, enum nw_series_kind kind,
-			   uint32_t number, uint32_t group)
+static uint64_t hash_of(enum nw_series_kind kind, uint32_t number, uint32_t group)
 {
-	size_t at = nw_hash64((uint64_t)group << 32 | number << 1 |
-			      (kind == NW_SERIES_SPANS));
+	return nw_hash64((uint64_t)group << 32 | number << 1 | (kind == NW_SERIES_SPANS));
+}
 
-	for (;; at++) {
-		uint32_t *slot = &b->slot[at & (b->slots - 1)];
-		const struct nw_bin_series *s = *slot ? b->series.item[*slot - 1] : NULL;
-		if (!s || (s->kind == kind && s->number == number && s->group == group))
-			return slot;
+static struct nw_bin_series *find_series(const struct nw_bins *b, enum nw_series_kind kind,
+					 uint32_t number, uint32_t group)
+{
+	nw_hash_each (&b->table, hash_of(kind, number, group), at) {
+		struct nw_bin_series *s = b->series.item[at];
+		if (s->kind == kind && s->number == number && s->group == group)
+			return s;
 	}
+	return NULL;
 }
 
 /* Returns NULL if there are too many series, or without memory; *ret is -ENOMEM then. */
@@ -55,7 +56,9 @@ static nw_apart struct nw_bin_series *add_series(struct nw_bins *b,
 	series->kind = kind;
 	series->number = number;
 	series->group = group;
-	*find_slot(b, kind, number, group) = (uint32_t)b->series.count;
+	if (nw_hash_table_add(&b->table, hash_of(kind, number, group),
+			      b->series.count - 1) < 0)
+		*ret = -ENOMEM;
 	if (group == 0)
 		(kind == NW_SERIES_GAPS ? b->gaps : b->spans)[number] = series;
 	return series;
@@ -66,9 +69,9 @@ static nw_apart struct nw_bin_series *group_series(struct nw_bins *b,
 						   uint32_t number, uint32_t group,
 						   int *ret)
 {
-	uint32_t slot = *find_slot(b, kind, number, group);
+	struct nw_bin_series *series = find_series(b, kind, number, group);
 
-	return slot ? b->series.item[slot - 1] : add_series(b, kind, number, group, ret);
+	return series ? series : add_series(b, kind, number, group, ret);
 }
 
 static nw_inlined struct nw_bin_series *series_of(struct nw_bins *b,
@@ -503,9 +506,7 @@ unsigned int nw_bins_shift(const struct nw_bins *b, enum nw_series_kind kind)
 const struct nw_bin_series *nw_bins_find(const struct nw_bins *b, enum nw_series_kind kind,
 					 uint32_t number, uint32_t group)
 {
-	uint32_t slot = *find_slot(b, kind, number, group);
-
-	return slot ? b->series.item[slot - 1] : NULL;
+	return find_series(b, kind, number, group);
 }
 
 bool nw_bins_left_out(const struct nw_bins *b)
@@ -534,13 +535,10 @@ int nw_bins_open(const struct nw_bins_options *options, struct nw_bins **out,
 	b->slowest = NW_BINS_SLOWEST;
 	while (NW_BINS_MOST >> b->slice_shift > NW_BINS_SLICES)
 		b->slice_shift++;
-	b->slots = 2 * NW_BINS_SERIES;
-	b->slot = calloc(b->slots, sizeof(*b->slot));
 	b->gaps = calloc(options->probes + 1, sizeof(struct nw_bin_series *));
 	b->spans = calloc(options->span_count + 1, sizeof(struct nw_bin_series *));
 	b->least = calloc(options->span_count + 1, sizeof(*b->least));
-	if (!b->slot || !b->gaps || !b->spans || !b->least ||
-	    nw_span_starts_open(&b->starts) < 0) {
+	if (!b->gaps || !b->spans || !b->least || nw_span_starts_open(&b->starts) < 0) {
 		nw_bins_free(b);
 		return nw_no_memory(err);
 	}
@@ -564,6 +562,6 @@ void nw_bins_free(struct nw_bins *b)
 	free(b->gaps);
 	free(b->spans);
 	free(b->least);
-	free(b->slot);
+	nw_hash_table_free(&b->table);
 	free(b);
 }

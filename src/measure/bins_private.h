@@ -16,8 +16,7 @@ struct nw_bins {
 	size_t cells;	 /* of all series; a column counts as COLUMN cells */
 	NW_VEC(struct nw_bin_series *) series;
 	struct nw_bin_series **gaps, **spans; /* the series of group 0, by number */
-	uint32_t *slot;			      /* hash table of series: index + 1; 0: free */
-	size_t slots;
+	struct nw_hash_table table;	      /* of series */
 	bool left_out;
 	struct nw_bin_loss loss[NW_BINS_MOST];
 	uint64_t *least; /* by span: `least` of the series in group 0 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counts different names: the groups that get no rows of their own. Only a hash of 64 bits is kept of a name, so a
- * name costs at most 32 bytes. Counting stops at NW_MOST_OVERFLOW_GROUPS.
+ * name costs at most 48 bytes. Counting stops at NW_MOST_OVERFLOW_GROUPS.
  */
 #ifndef NOPWATCH_MEASURE_DISTINCT_H
 #define NOPWATCH_MEASURE_DISTINCT_H
@@ -10,8 +10,8 @@
 
 /* A zeroed one is empty and valid. */
 struct nw_distinct {
-	uint64_t *slot; /* open-addressed: hashes of names, 0: free */
-	size_t slots, count;
+	NW_VEC(uint64_t) hashes;
+	struct nw_hash_table table;
 };
 
 /* Returns -ENOMEM on failure. */

@@ -185,7 +185,7 @@ int64_t nw_summary_group(struct nw_summary *s, const char *name, size_t len)
 
 size_t nw_summary_overflow_groups(const struct nw_summary *s)
 {
-	return s->overflow_names.count;
+	return s->overflow_names.hashes.count;
 }
 
 size_t nw_summary_groups(const struct nw_summary *s)

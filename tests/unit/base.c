@@ -141,6 +141,29 @@ START_TEST(vec_hands_out_zeroed_items)
 }
 END_TEST
 
+/* Items of one hash are all found, whatever else is in the table, and each of them once. */
+START_TEST(hash_table_finds_all_of_a_hash)
+{
+	struct nw_hash_table table = {0};
+	unsigned int found[1000] = {0};
+
+	nw_hash_each (&table, 7, number)
+		ck_abort_msg("%zu is in an empty table", number);
+	for (size_t i = 0; i < NW_COUNT(found); i++)
+		ck_assert_int_eq(nw_hash_table_add(&table, i % 100, i), 0);
+	for (uint64_t hash = 0; hash < 100; hash++)
+		nw_hash_each (&table, hash, number) {
+			ck_assert_uint_eq(number % 100, hash);
+			found[number]++;
+		}
+	for (size_t i = 0; i < NW_COUNT(found); i++)
+		ck_assert_uint_eq(found[i], 1);
+	nw_hash_each (&table, 100, number)
+		ck_abort_msg("%zu has another hash", number);
+	nw_hash_table_free(&table);
+}
+END_TEST
+
 START_TEST(index_numbers_strings)
 {
 	struct nw_index index = {0};
@@ -266,6 +289,6 @@ END_TEST
 UNIT_MAIN("base", error_keeps_reason_and_hint, error_cuts_long_texts,
 	  strerror_knows_the_kernels_own_code, buf_grows_and_is_taken,
 	  numbers_are_added_in_decimal, printf_grows_at_every_length,
-	  escape_makes_terminals_safe, vec_hands_out_zeroed_items, index_numbers_strings,
-	  numbers_are_strict, durations, sizes, globs_know_dashes, distances,
-	  buf_reads_a_file)
+	  escape_makes_terminals_safe, vec_hands_out_zeroed_items,
+	  hash_table_finds_all_of_a_hash, index_numbers_strings, numbers_are_strict,
+	  durations, sizes, globs_know_dashes, distances, buf_reads_a_file)

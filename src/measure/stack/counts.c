@@ -6,52 +6,52 @@
 #include "measure/stack/stack.h"
 
 enum {
-	FIRST_SLOTS = 256,
 	MOST_ROWS = 1 << 18, /* further stacks count as OTHERS */
 	OTHERS = 1
 };
 
+static uint64_t hash_of(uint32_t of, uint32_t stack)
+{
+	return nw_hash64((uint64_t)of << 32 | stack);
+}
+
 static struct nw_stack_row *find(const struct nw_stack_counts *counts, uint32_t of,
 				 uint32_t stack)
 {
-	size_t at = nw_hash64((uint64_t)of << 32 | stack) & (counts->slots - 1);
-
-	while (counts->slot[at].count &&
-	       (counts->slot[at].of != of || counts->slot[at].stack != stack))
-		at = (at + 1) & (counts->slots - 1);
-	return &counts->slot[at];
+	nw_hash_each (&counts->table, hash_of(of, stack), number) {
+		struct nw_stack_row *row = &counts->rows.item[number];
+		if (row->of == of && row->stack == stack)
+			return row;
+	}
+	return NULL;
 }
 
-static int grow(struct nw_stack_counts *counts)
+static struct nw_stack_row *add(struct nw_stack_counts *counts, uint32_t of, uint32_t stack)
 {
-	struct nw_stack_counts bigger = {.slots = counts->slots ? 2 * counts->slots
-								: FIRST_SLOTS,
-					 .count = counts->count};
+	struct nw_stack_row *row = nw_vec_add(&counts->rows);
 
-	bigger.slot = calloc(bigger.slots, sizeof(*bigger.slot));
-	if (!bigger.slot)
-		return -ENOMEM;
-	for (size_t i = 0; i < counts->slots; i++)
-		if (counts->slot[i].count)
-			*find(&bigger, counts->slot[i].of,
-			      counts->slot[i].stack) = counts->slot[i];
-	free(counts->slot);
-	*counts = bigger;
-	return 0;
+	if (!row)
+		return NULL;
+	*row = (struct nw_stack_row){.of = of, .stack = stack};
+	if (nw_hash_table_add(&counts->table, hash_of(of, stack), counts->rows.count - 1) ==
+	    0)
+		return row;
+	counts->rows.count--;
+	return NULL;
 }
 
 int nw_stack_count(struct nw_stack_counts *counts, uint32_t of, uint32_t stack, uint64_t ns)
 {
-	if (2 * counts->count >= counts->slots && grow(counts) < 0)
-		return -ENOMEM;
 	struct nw_stack_row *row = find(counts, of, stack);
-	if (!row->count && counts->count >= MOST_ROWS) {
+
+	if (!row && counts->rows.count >= MOST_ROWS) {
 		stack = OTHERS;
 		row = find(counts, of, stack);
 	}
-	counts->count += !row->count;
-	row->of = of;
-	row->stack = stack;
+	if (!row)
+		row = add(counts, of, stack);
+	if (!row)
+		return -ENOMEM;
 	row->count++;
 	row->ns += ns;
 	return 0;
@@ -71,13 +71,11 @@ static int by_owner(const void *a, const void *b)
 
 int nw_stack_rows_list(const struct nw_stack_counts *counts, nw_stack_rows *out)
 {
-	for (size_t i = 0; i < counts->slots; i++) {
-		if (!counts->slot[i].count)
-			continue;
+	nw_vec_each (&counts->rows, counted) {
 		struct nw_stack_row *row = nw_vec_add(out);
 		if (!row)
 			return -ENOMEM;
-		*row = counts->slot[i];
+		*row = *counted;
 	}
 	if (out->count)
 		qsort(out->item, out->count, sizeof(*out->item), by_owner);
@@ -86,6 +84,6 @@ int nw_stack_rows_list(const struct nw_stack_counts *counts, nw_stack_rows *out)
 
 void nw_stack_counts_free(struct nw_stack_counts *counts)
 {
-	free(counts->slot);
-	*counts = (struct nw_stack_counts){0};
+	nw_vec_free(&counts->rows);
+	nw_hash_table_free(&counts->table);
 }

@@ -168,7 +168,6 @@ struct nw_known_stack {
 	uint32_t *frames;
 	uint32_t count;
 	enum nw_stack_end end;
-	uint64_t hash;
 };
 
 struct nw_known_frame {
@@ -214,10 +213,9 @@ struct nw_stacks {
 	struct nw_traced_set traced;
 	NW_VEC(struct nw_known_frame) frames;
 	NW_VEC(struct nw_known_stack) stacks;
-	uint32_t *slot; /* of stacks, by hash: number; 0: free */
-	size_t slots;
-	struct nw_known_place *place;
-	size_t places, place_count;
+	struct nw_hash_table stack_table;
+	NW_VEC(struct nw_known_place) places;
+	struct nw_hash_table place_table;
 	/* By thread and slot; a newer entry replaces an older one. */
 	struct nw_return *returns;
 };

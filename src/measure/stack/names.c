@@ -8,8 +8,7 @@
 #include "modules.h"
 
 enum {
-	MOST_FRAMES = 1 << 18, /* limit of different named frames */
-	FIRST_PLACES = 1024
+	MOST_FRAMES = 1 << 18 /* limit of different named frames */
 };
 
 /* ---- frames ------------------------------------------------------------------------- */
@@ -94,38 +93,34 @@ static int frames_of_jit(struct nw_stacks *stacks, const struct nw_jit_name *jit
 
 /* ---- places that are known ---------------------------------------------------------- */
 
-static struct nw_known_place *place_at(const struct nw_stacks *stacks,
-				       const struct nw_known_place *wanted)
+static uint64_t hash_of(const struct nw_known_place *place)
 {
-	uint64_t hash = nw_hash64(wanted->address ^ (uint64_t)wanted->module << 48 ^
-				  (uint64_t)(uint32_t)wanted->pid << 32);
-	size_t at = hash & (stacks->places - 1);
+	return nw_hash64(place->address ^ (uint64_t)place->module << 48 ^
+			 (uint64_t)(uint32_t)place->pid << 32);
+}
 
-	for (; stacks->place[at].count; at = (at + 1) & (stacks->places - 1)) {
-		const struct nw_known_place *it = &stacks->place[at];
+static const struct nw_known_place *find_place(const struct nw_stacks *stacks,
+					       const struct nw_known_place *wanted)
+{
+	nw_hash_each (&stacks->place_table, hash_of(wanted), number) {
+		const struct nw_known_place *it = &stacks->places.item[number];
 		if (it->address == wanted->address && it->module == wanted->module &&
 		    it->pid == wanted->pid && it->made == wanted->made &&
 		    it->linked == wanted->linked && it->call == wanted->call)
-			break;
+			return it;
 	}
-	return &stacks->place[at];
+	return NULL;
 }
 
-static int grow(struct nw_stacks *stacks)
+static int add_place(struct nw_stacks *stacks, const struct nw_known_place *place)
 {
-	struct nw_stacks old = *stacks;
-	size_t wanted = old.places ? 2 * old.places : FIRST_PLACES;
-	struct nw_known_place *place = calloc(wanted, sizeof(*place));
+	struct nw_known_place *added = nw_vec_add(&stacks->places);
 
-	if (!place)
+	if (!added)
 		return -ENOMEM;
-	stacks->place = place;
-	stacks->places = wanted;
-	for (size_t i = 0; i < old.places; i++)
-		if (old.place[i].count)
-			*place_at(stacks, &old.place[i]) = old.place[i];
-	free(old.place);
-	return 0;
+	*added = *place;
+	return nw_hash_table_add(&stacks->place_table, hash_of(place),
+				 stacks->places.count - 1);
 }
 
 /* Makes frame 0, which stands for all frames that are too many. */
@@ -169,25 +164,21 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 		jit = nw_jit_find(stacks, traced, address - call);
 		wanted.made = jit ? jit->order : 0;
 	}
-	if (add_rest(stacks) < 0 ||
-	    (2 * stacks->place_count >= stacks->places && grow(stacks) < 0))
+	if (add_rest(stacks) < 0)
 		return -ENOMEM;
-	struct nw_known_place *known = place_at(stacks, &wanted);
-	*first = 0;
-	*count = 1;
-	if (!known->count && stacks->frames.count < MOST_FRAMES) {
+	const struct nw_known_place *known = find_place(stacks, &wanted);
+	if (!known && stacks->frames.count < MOST_FRAMES) {
 		wanted.first = (uint32_t)stacks->frames.count;
 		int ret = make_frames(stacks, module, jit, &wanted);
 		if (ret < 0)
 			return ret;
 		wanted.count = (uint32_t)stacks->frames.count - wanted.first;
-		*known = wanted;
-		stacks->place_count++;
+		if (add_place(stacks, &wanted) < 0)
+			return -ENOMEM;
+		known = &wanted;
 	}
-	if (known->count) {
-		*first = known->first;
-		*count = known->count;
-	}
+	*first = known ? known->first : 0;
+	*count = known ? known->count : 1;
 	return 0;
 }
 
@@ -211,9 +202,10 @@ int nw_stacks_look_again(struct nw_stacks *stacks)
 {
 	int ret = 0;
 
-	for (size_t i = 0; stacks->proc && ret == 0 && i < stacks->places; i++) {
-		const struct nw_known_place *place = &stacks->place[i];
-		struct nw_traced *traced = place->count && place->pid && !place->made
+	nw_vec_each (&stacks->places, place) {
+		if (!stacks->proc || ret < 0)
+			break;
+		struct nw_traced *traced = place->pid && !place->made
 						   ? nw_traced_find(stacks, place->pid)
 						   : NULL;
 		const struct nw_jit_name *jit = traced ? nw_jit_find(stacks, traced,

@@ -87,8 +87,8 @@ typedef NW_VEC(struct nw_stack_row) nw_stack_rows;
 
 /* A zeroed one is empty and valid. */
 struct nw_stack_counts {
-	struct nw_stack_row *slot; /* count 0: the slot is free */
-	size_t slots, count;
+	nw_stack_rows rows;
+	struct nw_hash_table table;
 };
 /* Returns -ENOMEM on failure. */
 int nw_stack_count(struct nw_stack_counts *counts, uint32_t of, uint32_t stack,

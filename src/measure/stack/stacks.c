@@ -30,7 +30,6 @@ const char *const nw_stack_end_texts[NW_STACK_ENDS] = {
 };
 
 enum {
-	FIRST_SLOTS = 1024,
 	OTHERS = 1 /* the number of the stack that stands for all that are too many */
 };
 
@@ -43,12 +42,10 @@ int nw_stacks_open(const char *proc, struct nw_stacks **out)
 		return -ENOMEM;
 	stacks->proc = proc ? strdup(proc) : NULL;
 	stacks->returns = calloc(NW_STACK_RETURNS, sizeof(*stacks->returns));
-	stacks->slot = calloc(FIRST_SLOTS, sizeof(*stacks->slot));
-	stacks->slots = FIRST_SLOTS;
 	/* Stacks NW_STACK_NONE and OTHERS have no frames. */
 	struct nw_known_stack *none = nw_vec_add(&stacks->stacks);
 	struct nw_known_stack *others = none ? nw_vec_add(&stacks->stacks) : NULL;
-	if (!stacks->proc != !proc || !stacks->returns || !stacks->slot || !others ||
+	if (!stacks->proc != !proc || !stacks->returns || !others ||
 	    nw_reader_open(&stacks->reader) < 0) {
 		nw_stacks_free(stacks);
 		*out = NULL;
@@ -91,48 +88,19 @@ void nw_stacks_free(struct nw_stacks *stacks)
 	nw_rules_free(&stacks->rules);
 	nw_reader_free(stacks->reader);
 	free(stacks->proc);
-	free(stacks->slot);
-	free(stacks->place);
+	nw_hash_table_free(&stacks->stack_table);
+	nw_vec_free(&stacks->places);
+	nw_hash_table_free(&stacks->place_table);
 	free(stacks->returns);
 	free(stacks);
 }
 
 static bool is_same(const struct nw_known_stack *known, const nw_walked *walked,
-		    enum nw_stack_end end, uint64_t hash)
+		    enum nw_stack_end end)
 {
-	return known->hash == hash && known->end == end && known->count == walked->count &&
+	return known->end == end && known->count == walked->count &&
 	       (!walked->count || memcmp(known->frames, walked->item,
 					 walked->count * sizeof(*walked->item)) == 0);
-}
-
-static uint32_t *slot_of(const struct nw_stacks *stacks, const nw_walked *walked,
-			 enum nw_stack_end end, uint64_t hash)
-{
-	size_t at = hash & (stacks->slots - 1);
-
-	while (stacks->slot[at] &&
-	       !is_same(&stacks->stacks.item[stacks->slot[at]], walked, end, hash))
-		at = (at + 1) & (stacks->slots - 1);
-	return &stacks->slot[at];
-}
-
-static int grow(struct nw_stacks *stacks)
-{
-	size_t slots = 2 * stacks->slots;
-	uint32_t *slot = calloc(slots, sizeof(*slot));
-
-	if (!slot)
-		return -ENOMEM;
-	for (uint32_t i = OTHERS + 1; i < stacks->stacks.count; i++) {
-		size_t at = stacks->stacks.item[i].hash & (slots - 1);
-		while (slot[at])
-			at = (at + 1) & (slots - 1);
-		slot[at] = i;
-	}
-	free(stacks->slot);
-	stacks->slot = slot;
-	stacks->slots = slots;
-	return 0;
 }
 
 static int64_t keep(struct nw_stacks *stacks, nw_walked *walked, enum nw_stack_end end)
@@ -141,12 +109,9 @@ static int64_t keep(struct nw_stacks *stacks, nw_walked *walked, enum nw_stack_e
 				     walked->count * sizeof(*walked->item)) +
 			end;
 
-	if (2 * stacks->stacks.count >= stacks->slots && grow(stacks) < 0)
-		return -ENOMEM;
-	uint32_t *slot = slot_of(stacks, walked, end, hash);
-	uint32_t number = *slot;
-	if (number)
-		return number;
+	nw_hash_each (&stacks->stack_table, hash, number)
+		if (is_same(&stacks->stacks.item[number], walked, end))
+			return (int64_t)number;
 	if (stacks->stacks.count > NW_MOST_STACKS)
 		return OTHERS;
 	struct nw_known_stack *known = nw_vec_add(&stacks->stacks);
@@ -155,10 +120,10 @@ static int64_t keep(struct nw_stacks *stacks, nw_walked *walked, enum nw_stack_e
 		return -ENOMEM;
 	if (walked->count)
 		memcpy(frames, walked->item, walked->count * sizeof(*frames));
-	*known = (struct nw_known_stack){frames, (uint32_t)walked->count, end, hash};
-	number = (uint32_t)stacks->stacks.count - 1;
-	*slot = number;
-	return number;
+	*known = (struct nw_known_stack){frames, (uint32_t)walked->count, end};
+	const size_t number = stacks->stacks.count - 1;
+	return nw_hash_table_add(&stacks->stack_table, hash, number) < 0 ? -ENOMEM
+									 : (int64_t)number;
 }
 
 int64_t nw_stacks_add(struct nw_stacks *stacks, const struct nw_stack_copy *copy)

@@ -20,36 +20,28 @@ enum {
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-static struct nw_pf_thread *thread_slot(const struct nw_pf *p, int32_t tid)
+static uint64_t hash_of(int32_t tid)
 {
-	size_t at = nw_hash64((uint32_t)tid) & (p->threads - 1);
-
-	while (p->thread[at].known && p->thread[at].tid != tid)
-		at = (at + 1) & (p->threads - 1);
-	return &p->thread[at];
+	return nw_hash64((uint32_t)tid);
 }
 
 struct nw_pf_thread *nw_pf_find_thread(const struct nw_pf *p, int32_t tid)
 {
-	struct nw_pf_thread *thread = p->threads ? thread_slot(p, tid) : NULL;
-
-	return thread && thread->known ? thread : NULL;
+	nw_hash_each (&p->thread_table, hash_of(tid), number)
+		if (p->threads.item[number].tid == tid)
+			return &p->threads.item[number];
+	return NULL;
 }
 
-static bool more_threads(struct nw_pf *p)
+static struct nw_pf_thread *add_thread(struct nw_pf *p, int32_t tid)
 {
-	struct nw_pf bigger = *p;
+	struct nw_pf_thread *thread = nw_vec_add(&p->threads);
 
-	bigger.threads = p->threads ? p->threads * 2 : 64;
-	bigger.thread = calloc(bigger.threads, sizeof(*bigger.thread));
-	if (!bigger.thread)
-		return false;
-	for (size_t i = 0; i < p->threads; i++)
-		if (p->thread[i].known)
-			*thread_slot(&bigger, p->thread[i].tid) = p->thread[i];
-	free(p->thread);
-	*p = bigger;
-	return true;
+	if (!thread ||
+	    nw_hash_table_add(&p->thread_table, hash_of(tid), p->threads.count - 1) < 0)
+		return NULL;
+	thread->tid = tid;
+	return thread;
 }
 
 uint64_t nw_pf_thread_track(const struct nw_pf_thread *thread)
@@ -105,17 +97,14 @@ struct nw_pf_thread *nw_pf_thread(struct nw_output *output,
 	int32_t tid = line->hit->tid, pid = line->task ? line->task->pid : tid;
 	const char *comm = line->task ? line->task->comm : "";
 
-	if ((!p->threads || (p->used + 1) * 2 > p->threads) && !more_threads(p)) {
+	struct nw_pf_thread *thread = nw_pf_find_thread(p, tid);
+	if (thread && thread->pid == pid && strcmp(thread->comm, comm) == 0)
+		return thread;
+	if (!thread)
+		thread = add_thread(p, tid);
+	if (!thread) {
 		output->text.failed = true;
 		return NULL;
-	}
-	struct nw_pf_thread *thread = thread_slot(p, tid);
-	if (!thread->known) {
-		thread->known = true;
-		thread->tid = tid;
-		p->used++;
-	} else if (thread->pid == pid && strcmp(thread->comm, comm) == 0) {
-		return thread;
 	}
 	thread->pid = pid;
 	memcpy(thread->comm, comm, strnlen(comm, sizeof(thread->comm) - 1) + 1);
@@ -306,11 +295,13 @@ static void free_state(struct nw_output *output)
 {
 	struct nw_pf *p = output->state;
 
-	for (size_t i = 0; i < p->threads; i++) {
-		nw_pf_free_started(p->thread[i].open.item, p->thread[i].open.count);
-		nw_vec_free(&p->thread[i].open);
-		nw_vec_free(&p->thread[i].beside);
+	nw_vec_each (&p->threads, thread) {
+		nw_pf_free_started(thread->open.item, thread->open.count);
+		nw_vec_free(&thread->open);
+		nw_vec_free(&thread->beside);
 	}
+	nw_vec_free(&p->threads);
+	nw_hash_table_free(&p->thread_table);
 	nw_pf_free_started(p->open.item, p->open.count);
 	nw_vec_free(&p->open);
 	nw_index_free(&p->processes);
@@ -320,7 +311,6 @@ static void free_state(struct nw_output *output)
 	for (size_t i = 0; p->rows && i < p->run.span_count; i++)
 		nw_vec_free(&p->rows[i]);
 	free(p->rows);
-	free(p->thread);
 	free(p->is_end_or_start);
 }
 

@@ -31,7 +31,6 @@ struct nw_pf_started {
 typedef NW_VEC(uint64_t) nw_pf_rows;
 
 struct nw_pf_thread {
-	bool known; /* the slot is taken; the idle threads have the number 0 */
 	int32_t tid, pid;
 	char comm[16]; /* the name that was written last; "": none yet */
 	NW_VEC(struct nw_pf_started) open;
@@ -40,9 +39,9 @@ struct nw_pf_thread {
 
 struct nw_pf {
 	struct nw_begin run;
-	bool *is_end_or_start;	     /* by probe: it begins or ends a span */
-	struct nw_pf_thread *thread; /* open-addressed */
-	size_t threads, used;
+	bool *is_end_or_start; /* by probe: it begins or ends a span */
+	NW_VEC(struct nw_pf_thread) threads;
+	struct nw_hash_table thread_table;
 	/* processes that were written, by their numbers as text */
 	struct nw_index processes;
 	NW_VEC(struct nw_pf_started) open; /* open spans whose key is not the thread */

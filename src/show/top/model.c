@@ -74,7 +74,7 @@ void nw_top_free(struct nw_top *top)
 	nw_vec_each (&top->rows, row)
 		free_row(*row);
 	nw_vec_free(&top->rows);
-	free(top->index);
+	nw_hash_table_free(&top->table);
 	*top = (struct nw_top){0};
 }
 
@@ -105,8 +105,7 @@ int nw_top_copy(const struct nw_top *from, struct nw_top *to)
 {
 	*to = *from;
 	memset(&to->rows, 0, sizeof(to->rows));
-	to->index = NULL; /* a copy gets no new rows */
-	to->index_size = 0;
+	to->table = (struct nw_hash_table){0}; /* a copy gets no new rows */
 	nw_vec_each (&from->rows, row) {
 		struct nw_top_row **slot = nw_vec_add(&to->rows);
 		struct nw_top_row *copy = slot ? copy_row(*row) : NULL;
@@ -121,37 +120,6 @@ int nw_top_copy(const struct nw_top *from, struct nw_top *to)
 }
 
 /* ---- finding rows ------------------------------------------------------------------- */
-
-static size_t slot_of(const struct nw_top *top, bool is_span, uint32_t index,
-		      uint32_t group)
-{
-	size_t at = nw_hash64(((uint64_t)group << 32 | index) * 2 + is_span);
-
-	for (;; at++) {
-		uint32_t number = top->index[at & (top->index_size - 1)];
-		const struct nw_top_row *row = number ? top->rows.item[number - 1] : NULL;
-		if (!row ||
-		    (row->index == index && row->group == group && row->is_span == is_span))
-			return at & (top->index_size - 1);
-	}
-}
-
-static int grow_index(struct nw_top *top)
-{
-	size_t size = top->index_size ? top->index_size * 2 : 64;
-	uint32_t *index = calloc(size, sizeof(*index));
-
-	if (!index)
-		return -ENOMEM;
-	free(top->index);
-	top->index = index;
-	top->index_size = size;
-	for (size_t i = 0; i < top->rows.count; i++) {
-		const struct nw_top_row *row = top->rows.item[i];
-		index[slot_of(top, row->is_span, row->index, row->group)] = (uint32_t)i + 1;
-	}
-	return 0;
-}
 
 /* Escapes a name, which comes from the target process. The parts of a group's name are joined by commas. */
 static char *escaped(const char *text)
@@ -171,7 +139,7 @@ static char *escaped(const char *text)
 	return nw_buf_take(&out);
 }
 
-/* Makes a row, which is not in the index yet; NULL: out of memory. */
+/* Makes a row, which is not in the table yet; NULL: out of memory. */
 static struct nw_top_row *new_row(struct nw_top *top, const struct nw_top_entry *entry)
 {
 	struct nw_top_row *row = calloc(1, sizeof(*row));
@@ -197,22 +165,24 @@ static struct nw_top_row *new_row(struct nw_top *top, const struct nw_top_entry 
 static int find_row(struct nw_top *top, const struct nw_top_entry *entry,
 		    struct nw_top_row **out)
 {
-	*out = NULL;
-	if (top->rows.count * 2 >= top->index_size && grow_index(top) < 0)
-		return -ENOMEM;
-	size_t at = slot_of(top, entry->is_span, entry->index, entry->group);
-	if (top->index[at]) {
-		*out = top->rows.item[top->index[at] - 1];
-		return 0;
+	const uint64_t hash = nw_hash64(((uint64_t)entry->group << 32 | entry->index) * 2 +
+					entry->is_span);
+
+	nw_hash_each (&top->table, hash, number) {
+		struct nw_top_row *row = top->rows.item[number];
+		if (row->index == entry->index && row->group == entry->group &&
+		    row->is_span == entry->is_span) {
+			*out = row;
+			return 0;
+		}
 	}
 	if (top->rows.count >= NW_TOP_ROWS) {
 		top->unwatched++;
+		*out = NULL;
 		return 0;
 	}
 	*out = new_row(top, entry);
-	if (*out)
-		top->index[at] = (uint32_t)top->rows.count;
-	return *out ? 0 : -ENOMEM;
+	return *out ? nw_hash_table_add(&top->table, hash, top->rows.count - 1) : -ENOMEM;
 }
 
 /* ---- intervals ---------------------------------------------------------------------- */

@@ -76,14 +76,13 @@ struct nw_top_row {
 /* The data of a live view: rows, and their times. */
 struct nw_top {
 	NW_VEC(struct nw_top_row *) rows;
-	uint32_t *index; /* open addressing: number of a row + 1 */
-	size_t index_size;
-	uint64_t slot_ns;    /* length of a slot */
-	bool whole;	     /* the slots cover the whole run */
-	uint64_t slot;	     /* number of the current slot, from 1 */
-	uint64_t start, end; /* of the last interval */
-	uint64_t began;	     /* when the run began */
-	uint64_t hits, lost; /* of the whole run */
+	struct nw_hash_table table; /* of rows */
+	uint64_t slot_ns;	    /* length of a slot */
+	bool whole;		    /* the slots cover the whole run */
+	uint64_t slot;		    /* number of the current slot, from 1 */
+	uint64_t start, end;	    /* of the last interval */
+	uint64_t began;		    /* when the run began */
+	uint64_t hits, lost;	    /* of the whole run */
 	/* probe overhead in the programs, as a share of one CPU; negative: not known */
 	double cost;
 	uint64_t unwatched; /* rows beyond NW_TOP_ROWS */
