@@ -58,7 +58,7 @@ LEAST_libtraceevent := 1.3
 LEAST_check := 0.10.0
 
 # Targets that build nothing need no libraries.
-BUILDING := $(filter-out help clean format uninstall static release deb rpm vm-kernels,$(or $(MAKECMDGOALS),all))
+BUILDING := $(filter-out help clean format uninstall static release deb rpm apk image vm-kernels,$(or $(MAKECMDGOALS),all))
 
 define need_library
 ifneq ($$(shell $(PKG_CONFIG) --atleast-version=$$(LEAST_$(1)) $(1) 2>/dev/null && echo yes),yes)
@@ -73,6 +73,10 @@ endif
 $(foreach library,$(LIBRARIES),$(eval $(call need_library,$(library))))
 LIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES))
 LIB_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES))
+# Libraries and their versions, as --version prints them
+numbered = $(1) $(shell $(PKG_CONFIG) --modversion $(1)),
+LINKED := $(foreach library,$(LIBRARIES),$(call numbered,$(library)))
+OPENED_LATE :=
 # Few runs need the optional ones. What the linker would write down of such a library, its SONAME, is what is opened when
 # it is needed (src/base/library.h); where it is not found, and in static programs, it is linked.
 soname = $(shell readelf -d "$$($(PKG_CONFIG) --variable=libdir $(1))/lib$(2).so" 2>/dev/null | \
@@ -81,6 +85,7 @@ define open_late # its name for pkg-config, its file's, ours
 LATE_$(3) := $$(if $$(findstring -static,$$(LDFLAGS)),,$$(call soname,$(1),$(2)))
 LIB_CFLAGS += -DNW_$(3)_LIBRARY='"$$(LATE_$(3))"' $$(if $$(LATE_$(3)),,-DNW_LINKED_$(3))
 LIB_LDLIBS += $$(if $$(LATE_$(3)),,$$(shell $$(PKG_CONFIG) --libs $(1)))
+$$(if $$(LATE_$(3)),OPENED_LATE,LINKED) += $$(call numbered,$(1))
 endef
 # optional: symbols that Fedora and RHEL pack into stripped files
 ifeq ($(shell $(PKG_CONFIG) --exists liblzma && echo yes),yes)
@@ -131,7 +136,7 @@ LIB := $(BUILD)/libnopwatch.a
 BIN := $(BUILD)/nopwatch
 
 .DELETE_ON_ERROR:
-.PHONY: all static release deb rpm help check check-unit check-cli check-kernel demo lint format coverage install \
+.PHONY: all static release deb rpm apk image help check check-unit check-cli check-kernel demo lint format coverage install \
 	uninstall clean
 
 all: $(BIN) build/nopwatch
@@ -164,10 +169,16 @@ static:
 release:
 	$(quiet)scripts/release $(VERSION)
 
-# Packages of the last commit, in build/packages.
-deb rpm:
+# Packages of the last commit, and an image for containers, in build/packages.
+deb rpm apk:
 	$(quiet)scripts/packages/build $@ $(VERSION)
+image:
+	$(quiet)scripts/packages/build $@ $(VERSION) $(CROSS)
 
+# --version says of what the program was built.
+comma := ,
+$(BUILD)/src/cmd/main.o: ALL_CPPFLAGS += -DNW_LINKED='"$(patsubst %$(comma)end,%,$(LINKED)end)"' \
+	-DNW_OPENED_LATE='"$(patsubst %$(comma)end,%,$(patsubst end,,$(OPENED_LATE)end))"' -DNW_MACHINE='"$(shell $(CC) -dumpmachine)"'
 # The script that `nopwatch script` prints is part of the library.
 $(BUILD)/src/plan/script.o: src/plan/script.sh
 # So is the table of what other tools say.
@@ -263,8 +274,9 @@ help:
 	@echo 'make install    into DESTDIR, PREFIX (/usr/local), with completion for bash, zsh and fish; make uninstall'
 	@echo 'make static     one static file to copy: build/static/nopwatch-MACHINE; CROSS=aarch64, armhf,'
 	@echo '                i686, ppc64le, riscv64, s390x: for another machine'
-	@echo 'make release    all of them, the sources and checksums, in build/release'
-	@echo 'make deb, rpm   packages of the last commit, in build/packages'
+	@echo 'make release    all of them, the sources, checksums and an SBOM, in build/release'
+	@echo 'make deb, rpm   packages of the last commit, in build/packages; make apk: what abuild makes one of'
+	@echo 'make image      the static file as an image for containers, in build/packages/image; CROSS'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'SAN=1: sanitizers; DEBUG=1: for a debugger; COVERAGE=1; V=1: show the commands'

@@ -257,6 +257,22 @@ static int run_command(int argc, char **argv)
 	return status;
 }
 
+#ifdef __clang__
+#define COMPILER __VERSION__ /* has the compiler's name */
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* The versions are those of the headers and files that the program was built with. */
+static void print_version(void)
+{
+	printf("nopwatch %s\n", NOPWATCH_VERSION);
+	printf("linked libraries: %s\n", NW_LINKED);
+	if (*NW_OPENED_LATE)
+		printf("libraries opened when needed: %s\n", NW_OPENED_LATE);
+	printf("built by %s for %s\n", COMPILER, NW_MACHINE);
+}
+
 int main(int argc, char **argv)
 {
 	hold_requests(SIG_BLOCK, true);
@@ -269,7 +285,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0 ||
 	    strcmp(argv[1], "version") == 0) {
-		printf("nopwatch %s\n", NOPWATCH_VERSION);
+		print_version();
 		return written(NW_EXIT_OK);
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

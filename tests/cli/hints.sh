@@ -28,5 +28,7 @@ sample=$(dirname "$TESTS_LIB")/demo/sample.dat
 is "a page that is none is told" "$("$NOPWATCH" report -o x.html "$sample" 2>&1)" "nopwatch: x.html gets text: for html, add -f html"
 is "but not where that is asked for" "$("$NOPWATCH" report -f html -o x.html "$sample" 2>&1)" ""
 is "nor with -q" "$("$NOPWATCH" report -q -o x.csv "$sample" 2>&1)" ""
+has "the version comes with those of the libraries" "$("$NOPWATCH" --version)" '^linked libraries: libelf [0-9.]+, libtracefs [0-9.]+, libtraceevent [0-9.]+(, .*[0-9])?$'
+has "and with the compiler's" "$("$NOPWATCH" --version | tail -n 1)" '^built by (gcc|.*[Cc]lang) .* for .+-.+$'
 is "version is a word, too" "$("$NOPWATCH" version)" "$("$NOPWATCH" --version)"
 finish

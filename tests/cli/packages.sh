@@ -26,6 +26,21 @@ is "Debian's packages have what is installed" "$(files_missing "$(cat "$packages
 rpm_files=$(sed -n '/^%files/,$s/^%{/%{/p' "$packages/nopwatch.spec" | sed -e 's,%{_bindir},usr/bin,' -e 's,%{_mandir},usr/share/man,' \
   -e 's,%{_datadir},usr/share,' -e 's,%{_libdir},usr/lib/any,' -e 's,%{_includedir},usr/include,' -e 's,zsh/site-functions,zsh/vendor-completions,')
 is "RPM's packages, too" "$(files_missing "$rpm_files")" ""
+# Alpine's tools are not to be had elsewhere: a shell does with its file what they do.
+ok "make apk lays out what abuild reads" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" apk
+(
+  pkgdir=$TEST_DIR/apk
+  # shellcheck disable=SC1091
+  . "$top/build/packages/apk/APKBUILD"
+  make() { env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" -o all "$@"; }
+  package
+  # shellcheck disable=SC2154 # of the file
+  (cd "$top/build/packages/apk" && sha512sum -c <<<"$(sed /^$/d <<<"$sha512sums")") && echo "$pkgver"
+) >"$TEST_DIR/apk.said" 2>&1
+is "its sources have their checksum, and its version is ours" "$(cat "$TEST_DIR/apk.said")" "nopwatch-$version.tar.gz: OK
+$version"
+names_of() { (cd "$1" && find . -type f -printf '%f\n' | sort); }
+is "it installs the same files" "$(names_of "$TEST_DIR/apk")" "$(names_of "$TEST_DIR/to")"
 [ -n "${ALL:-}" ] || finish
 
 # ---- built, and used where nothing else is

@@ -1,4 +1,5 @@
-# `make static`: one file that needs nothing, and, with ALL=1, the same bytes from the same sources built elsewhere.
+# `make static`: one file that needs nothing, and, with ALL=1, the same bytes from the same sources built elsewhere. What
+# is made of it: a bill of materials and an image for containers.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/static.sh"
 
@@ -53,4 +54,74 @@ fi
 has "runs where there is no library" \
   "$(mkdir "$TEST_DIR/root" && cp "$TOP/build/static/nopwatch-$(uname -m)" "$TEST_DIR/root/nopwatch" &&
     { chroot "$TEST_DIR/root" /nopwatch --version 2>&1 || unshare -r chroot "$TEST_DIR/root" /nopwatch --version 2>&1; })" '^nopwatch '
+
+# ---- what is made of it
+
+machine=$(uname -m)
+version=$(sed -n 's/^VERSION := //p' "$TOP/Makefile")
+# a copy of the sources may have no history, which both say something of
+if git -C "$TOP" rev-parse -q --verify HEAD >/dev/null; then
+  said=$("$TOP/scripts/sbom" "$version" "$machine" >"$TEST_DIR/spdx" && python3 - "$TEST_DIR/spdx" "$file" <<'PYTHON'
+import hashlib, re, sys
+text = open(sys.argv[1]).read()
+packages = {}
+for part in text.split("\nPackageName: ")[1:]:
+    fields = dict(re.findall(r"^(\w+): (.+)$", part, re.M))
+    packages[fields["SPDXID"]] = (part.split("\n")[0], fields)
+for left, right in re.findall(r"^Relationship: (\S+) [A-Z_]+ (\S+)$", text, re.M):
+    for name in left, right:
+        if name not in packages and name != "SPDXRef-DOCUMENT":
+            print("unknown:", name)
+for name, fields in packages.values():
+    if not re.fullmatch(r"[0-9][0-9a-z.+-]*", fields["PackageVersion"]):
+        print("no version:", name)
+digest = hashlib.sha256(open(sys.argv[2], "rb").read()).hexdigest()
+print(*sorted(name for name, fields in packages.values() if not name.startswith("nopwatch")))
+print(text.count("PackageChecksum: SHA256: " + digest))
+PYTHON
+  )
+  libraries=$("$file" --version | sed -n 's/^linked libraries: //p' | tr ',' '\n' | awk '{ print $1 }')
+  lacking=
+  for library in $libraries glibc gcc-runtime; do
+    [[ $(head -n 1 <<<"$said") == *"$library"* ]] || lacking+=" $library"
+  done
+  is "the bill of materials has every linked library" "$lacking" ""
+  is "and the program's checksum, and nothing that it does not describe" "$(tail -n +2 <<<"$said")" 1
+
+  image=$("$TOP/scripts/packages/build" image "$version" "$machine" 2>"$TEST_DIR/said")
+  mkdir "$TEST_DIR/image" "$TEST_DIR/layer"
+  ok "an image is one tar" tar -C "$TEST_DIR/image" -xf "$image"
+  is "what its lists name is in it, with these digests and sizes" "$(python3 - "$TEST_DIR/image" <<'PYTHON'
+import hashlib, json, os, sys
+top = sys.argv[1]
+blob = lambda digest: open(os.path.join(top, "blobs/sha256", digest.replace("sha256:", "")), "rb").read()
+def look(described):
+    data = blob(described["digest"])
+    assert len(data) == described["size"] and "sha256:" + hashlib.sha256(data).hexdigest() == described["digest"], described
+    return data
+index = json.load(open(top + "/index.json"))
+manifest = json.loads(look(index["manifests"][0]))
+config = json.loads(look(manifest["config"]))
+layers = ["sha256:" + hashlib.sha256(look(layer)).hexdigest() for layer in manifest["layers"]]
+assert config["rootfs"]["diff_ids"] == layers
+old = json.load(open(top + "/manifest.json"))[0]
+assert json.loads(blob(os.path.basename(old["Config"]))) == config and ["sha256:" + os.path.basename(one) for one in old["Layers"]] == layers
+assert json.load(open(top + "/oci-layout")) == {"imageLayoutVersion": "1.0.0"}
+print(config["config"]["Entrypoint"], old["RepoTags"])
+PYTHON
+)" "['/usr/bin/nopwatch'] ['nopwatch:$version']"
+  layer=$(python3 -c "import json; print(json.load(open('$TEST_DIR/image/manifest.json'))[0]['Layers'][0])")
+  tar -C "$TEST_DIR/layer" -xf "$TEST_DIR/image/$layer"
+  cp "$TOP/tests/demo/sample.dat" "$TEST_DIR/layer/"
+  # with /proc, as containers have it
+  within() {
+    local as=
+    [ "$(id -u)" = 0 ] || as=-r
+    unshare $as -mpf --mount-proc="$TEST_DIR/layer/proc" chroot "$TEST_DIR/layer" "$@" 2>&1
+  }
+  has "it reports a recording" "$(within /usr/bin/nopwatch report /sample.dat)" 'myserver:request '
+  has "and has its recipes" "$(within /usr/bin/nopwatch recipe)" '^ *postgres '
+else
+  skip "of what it consists, and an image" "these sources are not in git, which says when they were written"
+fi
 finish

@@ -175,7 +175,7 @@ static void filter_calls(void)
 
 /* ---- limits ------------------------------------------------------------------------- */
 
-static void limit(__rlimit_resource_t what, rlim_t value)
+static void limit(int what, rlim_t value)
 {
 	struct rlimit now;
 
