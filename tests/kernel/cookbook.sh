@@ -1,6 +1,5 @@
 # Every command of docs/cookbook.md is understood: --dry-run, or a bundled recording in the place of the one it speaks of.
-. "$(dirname "$0")/../lib/tap.sh"
-cd "$TEST_DIR" || exit 1
+. "$(dirname "$0")/../lib/kernel.sh"
 
 (cd "$TESTS_LIB/../.." && cat docs/cookbook.md) >cookbook.md
 python3 - cookbook.md <<'PY' || fail "the cookbook can be taken apart"
@@ -55,4 +54,5 @@ for recipe in ./*.sh; do
   hasnt "$title: which is no refusal" "$(cat "${recipe%.sh}.said")" 'unknown option|has no option|usage: nopwatch|has no value|nopwatch: cannot read'
 done
 kill $server
+unchanged
 finish

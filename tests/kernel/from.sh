@@ -1,8 +1,7 @@
 # The commands that docs/from-bpftrace.md and docs/from-perf.md show work as they stand there; what would measure is only
 # planned (--dry-run).
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/kernel.sh"
 docs=$(cd "$TESTS_LIB/../../docs" && pwd)
-cd "$TEST_DIR" || exit 1
 cp "$SERVER" server
 cp "$TESTS_LIB/../demo/sample.dat" slow.dat
 ./server -d 600 >/dev/null &
@@ -32,4 +31,5 @@ for page in "$docs"/from-*.md; do
 done
 kill $pid
 wait $pid 2>/dev/null
+unchanged
 finish
