@@ -57,11 +57,26 @@ struct nw_args {
 	struct nw_view view; /* --sort, --all-rows; and --top, after parsing */
 	uint64_t top;
 	bool dry_run, no_demangle, kernel_strings, no_follow_file, force, quiet, follow,
-		all, wall, strict, no_pager, help;
+		all, wall, strict, no_pager, plain, help;
 	unsigned int verbose;
 };
 
+/* The groups of options in a help text. */
+enum nw_option_group {
+	NW_OPTIONS_TARGET,
+	NW_OPTIONS_STOP,
+	NW_OPTIONS_FLIGHT,
+	NW_OPTIONS_MEASURE,
+	NW_OPTIONS_OUTPUT,
+	NW_OPTIONS_OVERHEAD,
+	NW_OPTIONS_PERSISTENT,
+	NW_OPTIONS_DANGER,
+	NW_OPTIONS_OTHER,
+	NW_OPTION_GROUPS
+};
+
 struct nw_option {
+	enum nw_option_group group;
 	int letter;	  /* 0: it has only a long name */
 	const char *name; /* the long name; NULL: it has only a letter */
 	/* The name of its argument; "[=...]": it may be omitted; NULL: it takes none. */
@@ -108,7 +123,7 @@ struct nw_command {
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows raw hist quiet verbose color no-pager "
 /* What only a printed report has, not the live one. */
-#define NW_OPTIONS_PRINTED "slowest spans-only "
+#define NW_OPTIONS_PRINTED "slowest spans-only plain "
 #define NW_OPTIONS_STACKS  "stack stack-size "
 #define NW_OPTIONS_STAT	   NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
 #define NW_OPTIONS_EVENTS  NW_OPTIONS_RESULT "pid exe dry-run quiet "
@@ -178,6 +193,8 @@ void nw_note(const char *fmt, ...) nw_format(1, 2);
 int nw_failure(const struct nw_command *command, const struct nw_error *err);
 /* Should output to this stream have colours? */
 bool nw_use_color(const struct nw_args *args, FILE *stream);
+/* Returns how tables in text are laid out on this stream: -v shows every column, however narrow the terminal is. */
+struct nw_layout nw_layout_of(const struct nw_args *args, FILE *stream);
 
 /* ---- descriptions of probes --------------------------------------------------------- */
 

@@ -170,11 +170,13 @@ static void print_all(struct listing *list)
 {
 	const struct nw_finder finder = {list, found, failed};
 
-	list->table = (struct nw_probe_table){.output = &list->output,
-					      .search = &list->search,
-					      .types = &list->types,
-					      .names_only = list->args->quiet,
-					      .sites = list->args->verbose > 0};
+	list->table = (struct nw_probe_table){
+		.output = &list->output,
+		.search = &list->search,
+		.types = &list->types,
+		.names_only = list->args->quiet,
+		.sites = list->args->verbose > 0,
+		.layout = nw_layout_of(list->args, list->sink.file)};
 	if (!list->args->no_pager)
 		nw_sink_page(&list->sink);
 	nw_vec_each (&list->args->words, word)
@@ -184,7 +186,7 @@ static void print_all(struct listing *list)
 		return;
 	nw_probe_table_begin(&list->table);
 	nw_search_run(&list->search, &finder);
-	nw_probe_table_end(&list->table, nw_use_color(list->args, stdout));
+	nw_probe_table_end(&list->table);
 	flush(list);
 	if (list->table.matched || list->sink.closed)
 		return;
@@ -277,6 +279,6 @@ const struct nw_command nw_cmd_list = {
 		"those of C++ and Rust by the names that their source has. What it prints is a\n"
 		"SPEC for the other commands. Needs neither root nor tracefs.",
 	.options = NW_OPTIONS_RESULT
-	"pid exe types quiet verbose no-demangle force color no-pager",
+	"pid exe types quiet verbose plain no-demangle force color no-pager",
 	.run = run,
 };

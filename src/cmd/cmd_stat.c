@@ -75,8 +75,7 @@ static void style(void *arg, struct nw_report *report)
 {
 	const struct stat_run *s = arg;
 
-	report->view.width = s->args->verbose ? 0 : nw_screen_of(s->sink.file).columns;
-	report->bold = nw_use_color(s->args, s->sink.file);
+	report->layout = nw_layout_of(s->args, s->sink.file);
 }
 
 static int write_text(void *arg, struct nw_buf *text, struct nw_error *err)

@@ -33,10 +33,11 @@ static int print(struct nw_management *m, const nw_event_statuses *events,
 		 struct nw_error *err)
 {
 	const struct nw_args *args = m->args;
-	struct nw_status status = {.events = events,
-				   .has_hits = nw_manager_inventory(m->manager)->has_hits,
-				   .details = args->verbose > 0,
-				   .bold = !args->output && nw_use_color(args, stdout)};
+	struct nw_status status = {
+		.events = events,
+		.has_hits = nw_manager_inventory(m->manager)->has_hits,
+		.details = args->verbose > 0,
+		.layout = nw_layout_of(args, args->output ? NULL : stdout)};
 	struct nw_output output = {0};
 	struct nw_sink sink;
 	int ret = nw_sink_open(args->output, args->format, &sink, err);
@@ -87,6 +88,6 @@ const struct nw_command nw_cmd_status = {
 		"HITS are the kernel's own count, in all processes, recorded or not. ARMED: processes that\n"
 		"have the breakpoint in their memory now. FILE: same, changed, replaced or gone since add;\n"
 		"present or gone for others' events. -v shows the definitions.",
-	.options = NW_OPTIONS_RESULT "pid exe quiet verbose color",
+	.options = NW_OPTIONS_RESULT "pid exe quiet verbose plain color",
 	.run = run,
 };

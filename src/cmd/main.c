@@ -86,6 +86,13 @@ bool nw_use_color(const struct nw_args *args, FILE *stream)
 	return isatty(fileno(stream)) == 1;
 }
 
+struct nw_layout nw_layout_of(const struct nw_args *args, FILE *stream)
+{
+	return (struct nw_layout){.width = args->verbose ? 0 : nw_screen_of(stream).columns,
+				  .bold = nw_use_color(args, stream),
+				  .plain = args->plain};
+}
+
 /* ---- commands ----------------------------------------------------------------------- */
 
 /* words: those behind the name, up to a NULL. */

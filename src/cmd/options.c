@@ -235,107 +235,134 @@ static int take_verbose(const struct nw_option *option, struct nw_args *args,
 #define FLAG(name)  take_flag, FIELD(name), NULL, 0, 0
 
 static const struct nw_option options[] = {
-	{'p', "pid", "PID[,PID]", "these processes, with all their threads", take_pids,
-	 FIELD(pids), "a process id", 0, 0},
-	{0, "follow", NULL, "and the children of -p's processes; with CMD, only these",
-	 FLAG(follow)},
-	{'a', "all", NULL, "every process, not only CMD and its children", FLAG(all)},
-	{'x', "exe", "FILE", "the file that holds the probes", take_text, FIELD(file),
-	 "a file", 0, 0},
-	{'d', "duration", "TIME", "stop after 10 (seconds), 500ms, 2m, ...", take_duration,
-	 FIELD(duration_ns), "a duration such as 10, 500ms or 2m", 0, 0},
-	{'i', "interval", "TIME", "report every so often", take_duration,
+	{NW_OPTIONS_TARGET, 'p', "pid", "PID[,PID]",
+	 "these processes, with all their threads", take_pids, FIELD(pids), "a process id",
+	 0, 0},
+	{NW_OPTIONS_TARGET, 0, "follow", NULL,
+	 "and the children of -p's processes; with CMD, only these", FLAG(follow)},
+	{NW_OPTIONS_TARGET, 'a', "all", NULL,
+	 "every process, not only CMD and its children", FLAG(all)},
+	{NW_OPTIONS_TARGET, 'x', "exe", "FILE", "the file that holds the probes", take_text,
+	 FIELD(file), "a file", 0, 0},
+	{NW_OPTIONS_STOP, 'd', "duration", "TIME",
+	 "stop after 10 (seconds), 500ms, 2m, ...", take_duration, FIELD(duration_ns),
+	 "a duration such as 10, 500ms or 2m", 0, 0},
+	{NW_OPTIONS_OUTPUT, 'i', "interval", "TIME", "report every so often", take_duration,
 	 FIELD(interval_ns), "a duration such as 1, 500ms or 2m (at least 1ms)", 1000000,
 	 0},
-	{'n', "count", "COUNT", "stop after so many reports (-i) or hits", take_number,
-	 FIELD(count), "a number above 0", 1, 0},
-	{'o', "output", "FILE", "write the result to a file", take_text, FIELD(output),
-	 "a file", 0, 0},
-	{'f', "format", "FORM", NULL, take_format, FIELD(format), NULL, 0, 0},
-	{'j', "json", NULL, "the same as -f json", take_json, FIELD(format), NULL, 0, 0},
-	{0, "by", "KEY[,KEY]", "group by tid, pid, comm, cpu, an argument or 'sql(ARG)'",
-	 take_text, FIELD(by), "tid, pid, comm, cpu, an argument's name or sql(ARG)", 0, 0},
-	{0, "sort", "KEY", "by a column: hits, total, min, mean, p50, ..., name", take_sort,
-	 FIELD(view),
+	{NW_OPTIONS_STOP, 'n', "count", "COUNT", "stop after so many reports (-i) or hits",
+	 take_number, FIELD(count), "a number above 0", 1, 0},
+	{NW_OPTIONS_OUTPUT, 'o', "output", "FILE", "write the result to a file", take_text,
+	 FIELD(output), "a file", 0, 0},
+	{NW_OPTIONS_OUTPUT, 'f', "format", "FORM", NULL, take_format, FIELD(format), NULL,
+	 0, 0},
+	{NW_OPTIONS_OUTPUT, 'j', "json", NULL, "the same as -f json", take_json,
+	 FIELD(format), NULL, 0, 0},
+	{NW_OPTIONS_MEASURE, 0, "by", "KEY[,KEY]",
+	 "group by tid, pid, comm, cpu, an argument or 'sql(ARG)'", take_text, FIELD(by),
+	 "tid, pid, comm, cpu, an argument's name or sql(ARG)", 0, 0},
+	{NW_OPTIONS_OUTPUT, 0, "sort", "KEY",
+	 "by a column: hits, total, min, mean, p50, ..., name", take_sort, FIELD(view),
 	 "one of hits, rate, total, min, mean, p50, p90, p99, p99.9, max, abandoned, unmatched, discarded, name",
 	 0, 0},
-	{0, "top", "N", "only the first N probes, spans and groups of each", take_number,
-	 FIELD(top), "a number above 0", 1, UINT32_MAX},
-	{0, "all-rows", NULL, "also probes that were not hit, one by one",
-	 FLAG(view.all_rows)},
-	{0, "spans-only", NULL, "no rows of probes and of arguments",
+	{NW_OPTIONS_OUTPUT, 0, "top", "N",
+	 "only the first N probes, spans and groups of each", take_number, FIELD(top),
+	 "a number above 0", 1, UINT32_MAX},
+	{NW_OPTIONS_OUTPUT, 0, "all-rows", NULL,
+	 "also probes that were not hit, one by one", FLAG(view.all_rows)},
+	{NW_OPTIONS_OUTPUT, 0, "spans-only", NULL, "no rows of probes and of arguments",
 	 FLAG(view.spans_only)},
-	{0, "raw", NULL, "CSV: no ' before what a spreadsheet would compute",
-	 FLAG(view.raw)},
-	{0, "filter", "EXPR", "only hits for which 'status >= 400 && comm ~ \"a*\"' holds",
-	 take_text, FIELD(filter), "an expression such as 'status >= 400'", 0, 0},
-	{0, "span", "SPAN", "[NAME=]START..END[|END2][,key=tid|pid|cpu|ARG][,nest=no]",
-	 take_one, FIELD(spans), NULL, 0, 0},
-	{0, "slower", "TIME|pNN", "show each span that takes so long, with its arguments",
-	 take_slower, FIELD(slower), "a duration such as 50ms, or a percentile such as p99",
+	{NW_OPTIONS_OUTPUT, 0, "plain", NULL,
+	 "sentences instead of tables, for a screen reader", FLAG(plain)},
+	{NW_OPTIONS_OUTPUT, 0, "raw", NULL,
+	 "CSV: no ' before what a spreadsheet would compute", FLAG(view.raw)},
+	{NW_OPTIONS_MEASURE, 0, "filter", "EXPR",
+	 "only hits for which 'status >= 400 && comm ~ \"a*\"' holds", take_text,
+	 FIELD(filter), "an expression such as 'status >= 400'", 0, 0},
+	{NW_OPTIONS_MEASURE, 0, "span", "SPAN",
+	 "[NAME=]START..END[|END2][,key=tid|pid|cpu|ARG][,nest=no]", take_one, FIELD(spans),
+	 NULL, 0, 0},
+	{NW_OPTIONS_MEASURE, 0, "slower", "TIME|pNN",
+	 "show each span that takes so long, with its arguments", take_slower,
+	 FIELD(slower), "a duration such as 50ms, or a percentile such as p99", 0, 0},
+	{NW_OPTIONS_MEASURE, 0, "slowest", "N",
+	 "and the N slowest spans of each kind, with their arguments", take_number,
+	 FIELD(slowest), "a number from 1 to 1000", 1, 1000},
+	{NW_OPTIONS_MEASURE, 0, "states", NULL,
+	 "split spans by what their threads did: ran, waited, slept", FLAG(states)},
+	{NW_OPTIONS_MEASURE, 0, "net", NULL,
+	 "latencies without what the probes themselves cost", FLAG(net)},
+	{NW_OPTIONS_FLIGHT, 0, "until", "'SPAN > TIME'",
+	 "record what was before a span that took so long", take_until, FIELD(until), NULL,
 	 0, 0},
-	{0, "slowest", "N", "and the N slowest spans of each kind, with their arguments",
-	 take_number, FIELD(slowest), "a number from 1 to 1000", 1, 1000},
-	{0, "states", NULL, "split spans by what their threads did: ran, waited, slept",
-	 FLAG(states)},
-	{0, "net", NULL, "latencies without what the probes themselves cost", FLAG(net)},
-	{0, "until", "'SPAN > TIME'", "record what was before a span that took so long",
-	 take_until, FIELD(until), NULL, 0, 0},
-	{0, "until-signal", NULL, "the same when SIGUSR2 comes", FLAG(until_signal)},
-	{0, "until-cmd", "CMD", "the same when a command fails, which runs every second",
-	 take_command, FIELD(until_cmd), "a command", 0, 0},
-	{0, "keep", "TIME", "so much before it (10s)", take_duration, FIELD(keep_ns),
-	 "a time such as 10, 500ms or 2m", 1, 0},
-	{0, "times", "N", "so many recordings (1), 0: until it is stopped", take_times,
-	 FIELD(times), "a number of recordings (0: no limit)", 0, 0},
-	{0, "hist", "ARG", "show the histogram of an argument", take_one, FIELD(hists),
+	{NW_OPTIONS_FLIGHT, 0, "until-signal", NULL, "the same when SIGUSR2 comes",
+	 FLAG(until_signal)},
+	{NW_OPTIONS_FLIGHT, 0, "until-cmd", "CMD",
+	 "the same when a command fails, which runs every second", take_command,
+	 FIELD(until_cmd), "a command", 0, 0},
+	{NW_OPTIONS_FLIGHT, 0, "keep", "TIME", "so much before it (10s)", take_duration,
+	 FIELD(keep_ns), "a time such as 10, 500ms or 2m", 1, 0},
+	{NW_OPTIONS_FLIGHT, 0, "times", "N",
+	 "so many recordings (1), 0: until it is stopped", take_times, FIELD(times),
+	 "a number of recordings (0: no limit)", 0, 0},
+	{NW_OPTIONS_MEASURE, 0, "hist", "ARG", "show the histogram of an argument",
+	 take_one, FIELD(hists), NULL, 0, 0},
+	{NW_OPTIONS_TARGET, 0, "types", "FILE",
+	 "names and types of arguments: a DTrace .d file or a tapset", take_one,
+	 FIELD(types), "a file", 0, 0},
+	{NW_OPTIONS_OVERHEAD, 'b', "buffer", "SIZE",
+	 "ring buffer per CPU (2M, or less on many CPUs)", take_size, FIELD(buffer_bytes),
+	 "a size such as 512K or 8M (4K to 4G)", 4096, UINT64_C(4) << 30},
+	{NW_OPTIONS_OVERHEAD, 0, "string-size", "BYTES",
+	 "fetch so much of a string (256); the rest is cut", take_size, FIELD(string_size),
+	 "a number of bytes such as 64 or 4K (8 to 16K)", 8, NW_MAX_STRING_SIZE},
+	{NW_OPTIONS_PERSISTENT, 0, "kernel-strings", NULL,
+	 "strings that perf and trace-cmd show, without a bound", FLAG(kernel_strings)},
+	{NW_OPTIONS_MEASURE, 0, "stack", "[=PROBE]",
+	 "who called, for each hit (of PROBE, a glob)", take_one, FIELD(stacks), "a probe",
+	 0, 0},
+	{NW_OPTIONS_OVERHEAD, 0, "stack-size", "BYTES",
+	 "look so far up the stack for that (2048)", take_size, FIELD(stack_size),
+	 "a number of bytes such as 512 or 8K (64 to 16K)", 64, NW_MAX_STACK_BYTES},
+	{NW_OPTIONS_OVERHEAD, 0, "max-rate", "N",
+	 "disable probes that are hit more than N times a second", take_number,
+	 FIELD(max_rate), "a number of hits per second", 1, 0},
+	{NW_OPTIONS_TARGET, 0, "from", "FILE",
+	 "read a recording or trace_pipe text; -: standard input", take_text, FIELD(from),
+	 "a file or -", 0, 0},
+	{NW_OPTIONS_TARGET, 0, "remote-path", "[FILE=]PATH",
+	 "where the file lies on the other machine", take_one, FIELD(remotes), "a path", 0,
+	 0},
+	{NW_OPTIONS_OUTPUT, 'T', "time", NULL, "show the time of day", FLAG(wall)},
+	{NW_OPTIONS_OTHER, 0, "strict", NULL,
+	 "exit 1 if events were lost, or disabled by others", FLAG(strict)},
+	{NW_OPTIONS_OTHER, 0, "error", "TEXT", "what another tool said", take_text,
+	 FIELD(error), "the text of an error", 0, 0},
+	{NW_OPTIONS_PERSISTENT, 0, "group", "NAME",
+	 "the events' group, instead of sdt_PROVIDER", take_group, FIELD(group), NULL, 0,
+	 0},
+	{NW_OPTIONS_PERSISTENT, 0, "instance", "NAME",
+	 "in this tracing instance, not in the top level", take_instance, FIELD(instance),
 	 NULL, 0, 0},
-	{0, "types", "FILE", "names and types of arguments: a DTrace .d file or a tapset",
-	 take_one, FIELD(types), "a file", 0, 0},
-	{'b', "buffer", "SIZE", "ring buffer per CPU (2M, or less on many CPUs)", take_size,
-	 FIELD(buffer_bytes), "a size such as 512K or 8M (4K to 4G)", 4096,
-	 UINT64_C(4) << 30},
-	{0, "string-size", "BYTES", "fetch so much of a string (256); the rest is cut",
-	 take_size, FIELD(string_size), "a number of bytes such as 64 or 4K (8 to 16K)", 8,
-	 NW_MAX_STRING_SIZE},
-	{0, "kernel-strings", NULL, "strings that perf and trace-cmd show, without a bound",
-	 FLAG(kernel_strings)},
-	{0, "stack", "[=PROBE]", "who called, for each hit (of PROBE, a glob)", take_one,
-	 FIELD(stacks), "a probe", 0, 0},
-	{0, "stack-size", "BYTES", "look so far up the stack for that (2048)", take_size,
-	 FIELD(stack_size), "a number of bytes such as 512 or 8K (64 to 16K)", 64,
-	 NW_MAX_STACK_BYTES},
-	{0, "max-rate", "N", "disable probes that are hit more than N times a second",
-	 take_number, FIELD(max_rate), "a number of hits per second", 1, 0},
-	{0, "from", "FILE", "read a recording or trace_pipe text; -: standard input",
-	 take_text, FIELD(from), "a file or -", 0, 0},
-	{0, "remote-path", "[FILE=]PATH", "where the file lies on the other machine",
-	 take_one, FIELD(remotes), "a path", 0, 0},
-	{'T', "time", NULL, "show the time of day", FLAG(wall)},
-	{0, "strict", NULL, "exit 1 if events were lost, or disabled by others",
-	 FLAG(strict)},
-	{0, "error", "TEXT", "what another tool said", take_text, FIELD(error),
-	 "the text of an error", 0, 0},
-	{0, "group", "NAME", "the events' group, instead of sdt_PROVIDER", take_group,
-	 FIELD(group), NULL, 0, 0},
-	{0, "instance", "NAME", "in this tracing instance, not in the top level",
-	 take_instance, FIELD(instance), NULL, 0, 0},
-	{0, "enable", NULL, "and enable them at once", FLAG(enable)},
-	{0, "foreign", NULL, "also what others have made", FLAG(foreign)},
-	{0, "dry-run", NULL, "only print it, as shell commands that do the same",
-	 FLAG(dry_run)},
-	{0, "no-demangle", NULL, "call functions of C++ and Rust as the linker does",
-	 FLAG(no_demangle)},
-	{0, "no-follow-file", NULL, "keep to the file that was probed, if it is replaced",
-	 FLAG(no_follow_file)},
-	{0, "force", NULL, "do what is known to be dangerous", FLAG(force)},
-	{'q', "quiet", NULL, "no notes, no status line", FLAG(quiet)},
-	{'v', "verbose", NULL, "more words; may be repeated", take_verbose, FIELD(verbose),
-	 NULL, 0, 0},
-	{0, "color", "WHEN", "auto, always or never", take_color, FIELD(color),
-	 "auto, always or never", 0, 0},
-	{0, "no-pager", NULL, "write to the terminal, however long it is", FLAG(no_pager)},
-	{'h', "help", NULL, "this text", FLAG(help)},
+	{NW_OPTIONS_PERSISTENT, 0, "enable", NULL, "and enable them at once", FLAG(enable)},
+	{NW_OPTIONS_DANGER, 0, "foreign", NULL, "also what others have made",
+	 FLAG(foreign)},
+	{NW_OPTIONS_OTHER, 0, "dry-run", NULL,
+	 "only print it, as shell commands that do the same", FLAG(dry_run)},
+	{NW_OPTIONS_TARGET, 0, "no-demangle", NULL,
+	 "call functions of C++ and Rust as the linker does", FLAG(no_demangle)},
+	{NW_OPTIONS_TARGET, 0, "no-follow-file", NULL,
+	 "keep to the file that was probed, if it is replaced", FLAG(no_follow_file)},
+	{NW_OPTIONS_DANGER, 0, "force", NULL, "do what is known to be dangerous",
+	 FLAG(force)},
+	{NW_OPTIONS_OUTPUT, 'q', "quiet", NULL, "no notes, no status line", FLAG(quiet)},
+	{NW_OPTIONS_OUTPUT, 'v', "verbose", NULL, "more words; may be repeated",
+	 take_verbose, FIELD(verbose), NULL, 0, 0},
+	{NW_OPTIONS_OUTPUT, 0, "color", "WHEN", "auto, always or never", take_color,
+	 FIELD(color), "auto, always or never", 0, 0},
+	{NW_OPTIONS_OUTPUT, 0, "no-pager", NULL,
+	 "write to the terminal, however long it is", FLAG(no_pager)},
+	{NW_OPTIONS_OTHER, 'h', "help", NULL, "this text", FLAG(help)},
 };
 
 const struct nw_option *nw_option_at(size_t index)
@@ -343,7 +370,6 @@ const struct nw_option *nw_option_at(size_t index)
 	return index < NW_COUNT(options) ? &options[index] : NULL;
 }
 
-/* Is the option among these names, which are separated by blanks? --help always is. */
 /* Is the name one of the words of a list, which blanks separate? */
 static bool is_listed(const char *list, const char *name)
 {
@@ -438,6 +464,9 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 	if (args->states && !args->format->states)
 		return nw_fail_usage(err,
 				     "--states: -f %s has no place for what threads do",
+				     args->format->name);
+	if (args->plain && !args->format->for_people)
+		return nw_fail_usage(err, "--plain: -f %s has no tables",
 				     args->format->name);
 	if (args->format->shows[command->shows])
 		return 0;
@@ -682,32 +711,17 @@ void nw_option_help(const struct nw_command *command, const struct nw_option *op
 		nw_output_names(command->shows, out);
 }
 
-/* Groups of options in a help text. The last one has every option that no other names. */
-static const struct {
-	const char *title, *names;
-} groups[] = {
-	{"target:", "pid follow all exe from remote-path types no-follow-file no-demangle"},
-	{"stop:", "duration count"},
-	{"flight recorder:", "until until-signal until-cmd keep times"},
-	{"spans and groups:", "span by filter slower slowest states net hist stack"},
-	{"output:",
-	 "output format json interval sort top all-rows spans-only raw time quiet verbose "
-	 "color no-pager"},
-	{"overhead:", "max-rate buffer string-size stack-size"},
-	{"persistent events:", "group instance enable kernel-strings"},
-	{"danger:", "force foreign"},
-	{"other options:", ""},
+static const char *const group_titles[NW_OPTION_GROUPS] = {
+	[NW_OPTIONS_TARGET] = "target:",
+	[NW_OPTIONS_STOP] = "stop:",
+	[NW_OPTIONS_FLIGHT] = "flight recorder:",
+	[NW_OPTIONS_MEASURE] = "spans and groups:",
+	[NW_OPTIONS_OUTPUT] = "output:",
+	[NW_OPTIONS_OVERHEAD] = "overhead:",
+	[NW_OPTIONS_PERSISTENT] = "persistent events:",
+	[NW_OPTIONS_DANGER] = "danger:",
+	[NW_OPTIONS_OTHER] = "other options:",
 };
-
-static size_t group_of(const struct nw_option *option)
-{
-	size_t group = 0;
-
-	while (group < NW_COUNT(groups) - 1 &&
-	       !is_listed(groups[group].names, option->name))
-		group++;
-	return group;
-}
 
 static void print_option(const struct nw_command *command, const struct nw_option *option,
 			 struct nw_buf *out)
@@ -732,14 +746,14 @@ int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *e
 	if (command->examples)
 		nw_buf_printf(&out, "\nexamples:\n%s", command->examples);
 	nw_buf_printf(&out, "\n%s\n", command->details);
-	for (size_t group = 0; group < NW_COUNT(groups); group++) {
+	for (int group = 0; group < NW_OPTION_GROUPS; group++) {
 		bool titled = false;
 		for (size_t i = 0; i < NW_COUNT(options); i++) {
 			if (!nw_takes_option(command, &options[i]) ||
-			    group_of(&options[i]) != group)
+			    (int)options[i].group != group)
 				continue;
 			if (!titled)
-				nw_buf_printf(&out, "\n%s\n", groups[group].title);
+				nw_buf_printf(&out, "\n%s\n", group_titles[group]);
 			titled = true;
 			print_option(command, &options[i], &out);
 		}

@@ -26,6 +26,18 @@ for file in /usr/lib/jvm/*/lib/server/libjvm.so /usr/lib/postgresql/*/bin/postgr
   ok "the same for $file" python3 readelf.py "$file" other.json
 done
 
+# A terminal of 80 columns: rows below the file's name where whole specs do not fit.
+deep=$PWD/a-folder-with-a-rather-long-name/and-one-more-below-it
+mkdir -p "$deep"
+cp "$SERVER" "$deep/server"
+narrow=$(script -qec "stty cols 80 rows 99; PAGER=cat '$NOPWATCH' list '$deep/server'" /dev/null | tr -d '\r')
+is "no row is wider than 80 columns" "$(grep -v "^usdt:$deep/server:$" <<<"$narrow" | awk 'length > 80')" ""
+has "the file is named once" "$narrow" "^usdt:$deep/server:$"
+has "and its probes below it" "$narrow" '^  myserver:lookup__done +2 +yes +2$'
+has "and how whole specs are to be had" "$narrow" '^`nopwatch list -q` prints whole specs$'
+is "a pipe gets whole specs" "$("$NOPWATCH" list "$deep/server" | grep -c "^usdt:$deep/server:myserver:.* yes ")" 7
+has "--plain says it in sentences" "$("$NOPWATCH" list --plain "$SERVER")" '^Probe usdt:.*:myserver:lookup__done: sites 2, semaphore yes, args 2[.]$'
+
 table=$("$NOPWATCH" list "$SERVER")
 has "a header" "$(head -n 1 <<<"$table")" '^PROBE +SITES +SEMAPHORE +ARGS$'
 has "a row a probe" "$table" "^usdt:$SERVER:myserver:parse__start +1 +yes +1$"

@@ -64,6 +64,17 @@ print(len(least), least == sorted(least, reverse=True))')" "3 True"
 "$NOPWATCH" report --spans-only -v --top 1 "$sample" >out
 hasnt "--spans-only leaves out the probes" "$(cat out)" '^PROBE|between hits'
 has "and keeps the spans" "$(cat out)" '^myserver:request +913 '
+# for a screen reader: the same figures, a sentence a row
+"$NOPWATCH" report --plain "$sample" >out
+"$NOPWATCH" report "$sample" >table
+is "--plain says the figures of the table" "$(sed -n 's/^Span \([^ ]*\): //p' out | grep -oE ' [0-9][^ ,]*' | tr -d ' .' | sort)" \
+  "$(sed -n '/^SPAN/,/^$/p' table | grep '^myserver' | sed 's/^[^ ]* *//' | grep -oE '[^ ]+' | tr -d '.' | sort)"
+has "each row is one sentence" "$(cat out)" '^Span myserver:request: count 913, total 73.0ms, .*, p99.9 2.13ms, max 2.13ms, unmatched 0/0, discarded 0[.]$'
+has "also of probes" "$(cat out)" '^Probe myserver:parse__start: hits 913, rate 912/s, gap min 7.08us, '
+has "histograms have no bars" "$(cat out)" '^1.05-2.10ms: 25$'
+hasnt "nothing is drawn or aligned" "$(sed '/^ *[0-9.]* *[0-9]* server/d' out)" '@|[|]|  +|COUNT|0 +[|]'
+"$NOPWATCH" report --plain -j "$sample" >/dev/null 2>err
+is "--plain goes with text" "$? $(head -n 1 err)" "2 nopwatch: --plain: -f json has no tables"
 for format in json csv openmetrics; do
   "$NOPWATCH" report -f "$format" --spans-only "$sample" >out
   is "also in $format: no probe" "$(grep -c 'myserver:parse__start' out)" 0

@@ -191,7 +191,7 @@ START_TEST(tables_align_text_left_and_numbers_right)
 	for (size_t i = 5; i < NW_COUNT(cells); i++)
 		nw_table_text(&table, cells[i]);
 	nw_table_cell(&table, "half a row"); /* left out */
-	nw_table_print(&table, false, &out);
+	nw_table_print(&table, &out);
 	expect(&out, "NAME        N  WHAT\n"
 		     "a       12345  x\n"
 		     "longer      1  what ever\n");
@@ -202,7 +202,7 @@ END_TEST
 START_TEST(tables_count_characters_not_bytes)
 {
 	static const bool left[] = {true, true};
-	struct nw_table table = {.columns = 2, .left = left};
+	struct nw_table table = {.columns = 2, .left = left, .layout.bold = true};
 	struct nw_buf out = {0};
 
 	nw_table_cell(&table, "%s", "NAME");
@@ -211,10 +211,27 @@ START_TEST(tables_count_characters_not_bytes)
 	nw_table_cell(&table, "%d", 1);
 	nw_table_cell(&table, "%s", "\xe6\x97\xa5");
 	nw_table_cell(&table, "%d", 2);
-	nw_table_print(&table, true, &out);
+	nw_table_print(&table, &out);
 	expect(&out, "\033[1mNAME  X\033[0m\n"
 		     "\xc3\xa9t\xc3\xa9   1\n"
 		     "\xe6\x97\xa5     2\n");
+}
+END_TEST
+
+START_TEST(a_plain_table_is_sentences)
+{
+	static const bool left[] = {true};
+	static const char *const cells[] = {"SPAN",  "COUNT", "GAP: MIN", "P50",
+					    "app:q", "5",     "2.04us",	  "-"};
+	struct nw_table table = {.columns = 4,
+				 .left = left,
+				 .layout = {.width = 10, .bold = true, .plain = true}};
+	struct nw_buf out = {0};
+
+	for (size_t i = 0; i < NW_COUNT(cells); i++)
+		nw_table_text(&table, cells[i]);
+	nw_table_print(&table, &out);
+	expect(&out, "Span app:q: count 5, gap min 2.04us.\n");
 }
 END_TEST
 
@@ -239,7 +256,7 @@ static void expect_rows(const int64_t *values, size_t count, bool is_signed,
 		else
 			nw_histogram_add(&h, (uint64_t)values[i]);
 	}
-	nw_histogram_print(&h, false, 0, &out);
+	nw_histogram_print(&h, false, &(struct nw_layout){0}, &out);
 	expect(&out, rows);
 	nw_histogram_free(&h);
 }
@@ -303,7 +320,7 @@ START_TEST(bars_are_as_long_as_a_float_makes_them)
 	/* 15 of 26: 30 in a float, 29 in a double */
 	for (int i = 0; i < 41; i++)
 		nw_histogram_add(&h, i < 15 ? 0 : 1);
-	nw_histogram_print(&h, false, 0, &out);
+	nw_histogram_print(&h, false, &(struct nw_layout){0}, &out);
 	expect(&out, "[0]                   15 |" BAR_30 GAP_22 "|\n"
 		     "[1]                   26 |" BAR_52 "|\n");
 	nw_histogram_free(&h);
@@ -465,7 +482,8 @@ UNIT_MAIN("output", formats_can_what_they_say, folded_names_are_harmless,
 	  formats_are_named_by_what_they_show, a_format_may_keep_what_it_writes_at_the_end,
 	  durations_have_three_significant_digits, rates_have_three_significant_digits,
 	  tables_align_text_left_and_numbers_right, tables_count_characters_not_bytes,
-	  histogram_rows_are_bpftraces, the_largest_values_have_rows,
-	  negative_values_share_a_row, bars_are_as_long_as_a_float_makes_them,
-	  values_are_printed_by_their_kind, an_event_is_one_line_below_its_header,
-	  the_time_of_day_may_be_shown, hostile_names_reach_no_terminal)
+	  a_plain_table_is_sentences, histogram_rows_are_bpftraces,
+	  the_largest_values_have_rows, negative_values_share_a_row,
+	  bars_are_as_long_as_a_float_makes_them, values_are_printed_by_their_kind,
+	  an_event_is_one_line_below_its_header, the_time_of_day_may_be_shown,
+	  hostile_names_reach_no_terminal)

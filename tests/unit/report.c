@@ -250,7 +250,7 @@ START_TEST(losses_and_silent_probes_are_told_at_the_end)
 	report.interval = 2;
 	report.lost = report.dropped = 0;
 	report.lost_is_least = false;
-	report.bold = true;
+	report.layout.bold = true;
 	expect(&report, &nw_output_text,
 	       "\n--- report 2 ---\n"
 	       "\033[1mPROBE  HITS  RATE  GAP: MIN  MEAN  P50  P90  P99  P99.9  "
@@ -624,8 +624,8 @@ START_TEST(rows_are_sorted_by_what_was_asked_for)
 	report.view.top = 1;
 	char *text = printed(&report, &nw_output_text);
 	ck_assert_ptr_nonnull(strstr(text,
-				     "\n5 more probes were hit, and there were 2 more "
-				     "spans; a larger --top shows them\n"));
+				     "\n5 more probes and 2 more spans; a larger --top "
+				     "shows them\n"));
 	free(text);
 	teardown();
 }
@@ -692,7 +692,7 @@ static void expect_width(size_t width)
 {
 	struct nw_report report = report_of();
 
-	report.view.width = width;
+	report.layout.width = width;
 	char *text = printed(&report, &nw_output_text), *rest = text, *line;
 	while ((line = strsep(&rest, "\n")) && strncmp(line, "app:q, latency", 14) != 0)
 		ck_assert_msg(strlen(line) <= width, "%zu: %s", width, line);
@@ -717,22 +717,22 @@ START_TEST(a_name_is_cut_before_a_column_is_lost)
 {
 	static const bool left[] = {true, false, false};
 	struct nw_table table = {
-		.columns = 3, .left = left, .width = 34, .give_up = "B\0A\0"};
+		.columns = 3, .left = left, .layout.width = 34, .give_up = "B\0A\0"};
 	struct nw_buf out = {0};
 	const char *const cells[] = {
 		"NAME", "A", "B", "\xc3\xa4 name of thirty-one characters!", "12", "345"};
 
 	for (size_t i = 0; i < NW_COUNT(cells); i++)
 		nw_table_text(&table, cells[i]);
-	nw_table_print(&table, false, &out);
+	nw_table_print(&table, &out);
 	ck_assert_str_eq(nw_buf_str(&out), "NAME                        A    B\n"
 					   "\xc3\xa4 name of thirty-one c...  12  345\n");
 	nw_buf_free(&out);
 	table = (struct nw_table){
-		.columns = 3, .left = left, .width = 14, .give_up = "B\0A\0"};
+		.columns = 3, .left = left, .layout.width = 14, .give_up = "B\0A\0"};
 	for (size_t i = 0; i < NW_COUNT(cells); i++)
 		nw_table_text(&table, cells[i]);
-	nw_table_print(&table, false, &out);
+	nw_table_print(&table, &out);
 	ck_assert_str_eq(nw_buf_str(&out), "NAME\n\xc3\xa4 name of t...\n");
 	nw_buf_free(&out);
 }

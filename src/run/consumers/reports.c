@@ -390,8 +390,7 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 				       .sites = nw_result_sites(so_far),
 				       .net = r->options.measure.net};
 	struct nw_report report = make_report(r, so_far);
-	report.view.width = 0;
-	report.bold = false;
+	report.layout = (struct nw_layout){0};
 	report.so_far = true;
 	/* The total is as of the last interval. */
 	uint64_t since = r->since ? r->since : so_far->start_ns;

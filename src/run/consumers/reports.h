@@ -42,7 +42,7 @@ struct nw_reports_options {
 	int (*start)(void *arg, struct nw_reports *reports, struct nw_error *err);
 	void (*armed)(void *arg, const struct nw_run_result *so_far);
 	void (*tick)(void *arg, const struct nw_run_result *so_far);
-	/* Called before each report: sets view.width and bold, which depend on where it is shown. */
+	/* Called before each report: sets the layout, which depends on where it is shown. */
 	void (*style)(void *arg, struct nw_report *report);
 	/* Writes the text, and empties it. */
 	int (*write)(void *arg, struct nw_buf *text, struct nw_error *err);

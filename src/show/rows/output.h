@@ -71,7 +71,13 @@ struct nw_view {
 	bool spans_only; /* no rows of probes and their arguments */
 	/* text: trees of stacks by address in a function, with file and line, not by function */
 	bool frames;
-	size_t width; /* text: width of the terminal in characters; 0: any width */
+};
+
+/* How text is laid out for its reader. */
+struct nw_layout {
+	size_t width; /* of the terminal, in characters; 0: any width */
+	bool bold;
+	bool plain; /* sentences instead of tables and bars, for a screen reader */
 };
 
 /* Why a run has ended. */
@@ -151,7 +157,7 @@ struct nw_report {
 	const struct nw_stack_counts *stack_counts; /* how often each stack was counted */
 	/* "spans of at least 50ms": the only spans whose stacks are counted; NULL: all spans */
 	const char *stacks_of;
-	bool bold;
+	struct nw_layout layout;
 	const struct nw_about *about;  /* NULL: not known */
 	const struct nw_bins *bins;    /* counts by time, for a format that has bins */
 	const struct nw_flame *flames; /* NULL: --stack was not given */
@@ -256,7 +262,7 @@ struct nw_status {
 	const nw_event_statuses *events;
 	bool has_hits; /* the kernel's counts are known */
 	bool details;  /* text: the definitions, too */
-	bool bold;
+	struct nw_layout layout;
 };
 
 /* ---- formats ------------------------------------------------------------------------ */

@@ -7,27 +7,79 @@
 #include "show/text/text.h"
 #include "table.h"
 
-void nw_probe_table_begin(struct nw_probe_table *list)
+/* Makes a table with its header only. */
+static void begin_table(const struct nw_probe_table *list, struct nw_table *table)
 {
 	static const char *const headers[] = {"PROBE", "SITES", "SEMAPHORE", "ARGS"};
 	static const bool left[NW_COUNT(headers)] = {true};
+	static const char give_up[] = "SEMAPHORE\0SITES\0ARGS\0";
 
-	list->table = calloc(1, sizeof(*list->table));
-	if (!list->table) {
-		list->output->text.failed = true;
-		return;
-	}
-	*list->table = (struct nw_table){.columns = NW_COUNT(headers), .left = left};
+	*table = (struct nw_table){.columns = NW_COUNT(headers),
+				   .left = left,
+				   .layout = list->layout,
+				   .give_up = give_up};
 	for (size_t i = 0; i < NW_COUNT(headers); i++)
-		nw_table_text(list->table, headers[i]);
+		nw_table_text(table, headers[i]);
 }
 
-void nw_probe_table_end(struct nw_probe_table *list, bool bold)
+void nw_probe_table_begin(struct nw_probe_table *list)
+{
+	list->table = calloc(1, sizeof(*list->table));
+	if (list->table)
+		begin_table(list, list->table);
+	else
+		list->output->text.failed = true;
+}
+
+/* Returns the length of "usdt:FILE:" in a cell with a spec. */
+static size_t file_length(const char *spec, size_t len)
+{
+	for (int colons = 0; len; len--)
+		if (spec[len - 1] == ':' && ++colons == 2)
+			return len;
+	return 0;
+}
+
+/* Prints the rows of each file below a line with its name, since the table with whole specs is too wide. */
+static void print_by_file(const struct nw_probe_table *list)
+{
+	const struct nw_table *all = list->table;
+	const char *text = nw_buf_str(&all->text), *file = NULL;
+	struct nw_buf *out = &list->output->text;
+	struct nw_table table = {0};
+	size_t file_len = 0;
+
+	for (size_t i = all->columns; i < all->cells.count; i++) {
+		const struct nw_cell *cell = &all->cells.item[i];
+		size_t skip = i % all->columns ? 0
+					       : file_length(text + cell->at, cell->len);
+		if (skip &&
+		    (skip != file_len || memcmp(text + cell->at, file, skip) != 0)) {
+			if (file)
+				nw_table_print(&table, out);
+			file = text + cell->at;
+			file_len = skip;
+			nw_buf_printf(out, "%s%.*s\n", i > all->columns ? "\n" : "",
+				      (int)skip, file);
+			begin_table(list, &table);
+		}
+		nw_buf_adds(&table.text, i % all->columns ? "" : "  ");
+		nw_buf_add(&table.text, text + cell->at + skip, cell->len - skip);
+		nw_table_end_cell(&table);
+	}
+	nw_table_print(&table, out);
+	nw_buf_adds(out, "\n`nopwatch list -q` prints whole specs\n");
+}
+
+void nw_probe_table_end(struct nw_probe_table *list)
 {
 	if (!list->table)
 		return;
-	if (list->table->cells.count > list->table->columns)
-		nw_table_print(list->table, bold, &list->output->text);
+	if (list->table->cells.count > list->table->columns && list->layout.width &&
+	    !list->layout.plain && nw_table_width(list->table) > list->layout.width)
+		print_by_file(list);
+	else if (list->table->cells.count > list->table->columns)
+		nw_table_print(list->table, &list->output->text);
 	nw_table_free(list->table);
 	free(list->table);
 	list->table = NULL;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Tables, and histograms in bpftrace's rows. */
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,20 +141,21 @@ static void cut_names(const struct nw_table *table, size_t *widths, size_t least
 		for (size_t i = 0; i < table->columns; i++)
 			if (table->left[i] && widths[i] > widths[widest])
 				widest = i;
-		if (line <= table->width || !table->left[widest] || widths[widest] <= least)
+		if (line <= table->layout.width || !table->left[widest] ||
+		    widths[widest] <= least)
 			return;
-		size_t over = line - table->width;
+		size_t over = line - table->layout.width;
 		widths[widest] -= nw_min64(over, widths[widest] - least);
 	}
 }
 
-/* Are all counts of a column 0, as in "0", "0/0" and "0+"? */
+/* Are all cells of a column nothing, as "0", "0/0", "0+" and "-" are? */
 static bool is_zero(const struct nw_table *table, size_t column)
 {
 	for (size_t i = table->columns + column; i < table->cells.count;
 	     i += table->columns) {
 		const struct nw_cell *cell = &table->cells.item[i];
-		if (strspn(nw_buf_str(&table->text) + cell->at, "0/+") < cell->len)
+		if (strspn(nw_buf_str(&table->text) + cell->at, "0/+-") < cell->len)
 			return false;
 	}
 	return true;
@@ -182,19 +185,64 @@ static void leave_out(const struct nw_table *table, size_t *widths, const char *
  * give_up, then cuts names further. */
 static void narrow(const struct nw_table *table, size_t *widths, struct nw_buf *out)
 {
-	if (!table->width)
+	if (!table->layout.width)
 		return;
 	cut_names(table, widths, LEAST_NAME);
-	for (const char *header = table->give_up; header && *header;
-	     header += strlen(header) + 1) {
-		if (width_of_line(table, widths) <= table->width)
-			return;
+	for (const char *header = table->give_up;
+	     header && *header && width_of_line(table, widths) > table->layout.width;
+	     header += strlen(header) + 1)
 		leave_out(table, widths, header, out);
-	}
+	/* names take the room that the last column has left */
+	for (size_t i = 0; i < table->cells.count; i++)
+		if (table->left[i % table->columns] && widths[i % table->columns])
+			widths[i % table->columns] = nw_max64(widths[i % table->columns],
+							      table->cells.item[i].width);
+	cut_names(table, widths, LEAST_NAME);
 	cut_names(table, widths, LEAST_CUT);
 }
 
-void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out)
+/* Writes a row as a sentence, "Span app:q: count 5, total 2.04s.", with the headers as words. Cells that say nothing
+ * are left out. */
+static void print_sentence(const struct nw_table *table, size_t from, struct nw_buf *out)
+{
+	const char *text = nw_buf_str(&table->text);
+
+	for (size_t i = 0; i < table->columns; i++) {
+		const struct nw_cell *word = &table->cells.item[i];
+		const struct nw_cell *cell = &table->cells.item[from + i];
+		if (!cell->len || (cell->len == 1 && text[cell->at] == '-'))
+			continue;
+		nw_buf_adds(out, i == 0 ? "" : i == 1 ? ": " : ", ");
+		for (const char *at = text + word->at; at < text + word->at + word->len;
+		     at++)
+			if (*at != ':')
+				nw_buf_addc(out, i || at > text ? (char)tolower(*at) : *at);
+		nw_buf_addc(out, ' ');
+		nw_buf_add(out, text + cell->at, cell->len);
+	}
+	nw_buf_adds(out, ".\n");
+}
+
+static void find_widths(const struct nw_table *table, size_t rows, size_t *widths)
+{
+	for (size_t i = 0; i < rows * table->columns; i++) {
+		size_t *width = &widths[i % table->columns];
+		*width = nw_max64(*width, table->cells.item[i].width);
+	}
+}
+
+size_t nw_table_width(const struct nw_table *table)
+{
+	nw_cleanup(nw_free_ptr)
+		size_t *widths = calloc(table->columns + 1, sizeof(*widths));
+
+	if (!widths)
+		return 0;
+	find_widths(table, table->cells.count / table->columns, widths);
+	return width_of_line(table, widths);
+}
+
+void nw_table_print(struct nw_table *table, struct nw_buf *out)
 {
 	size_t *widths = calloc(table->columns + 1, sizeof(*widths));
 	size_t rows = table->columns ? table->cells.count / table->columns : 0;
@@ -203,17 +251,27 @@ void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out
 		out->failed = true;
 		rows = 0;
 	}
-	for (size_t i = 0; i < rows * table->columns; i++) {
-		size_t *width = &widths[i % table->columns];
-		*width = nw_max64(*width, table->cells.item[i].width);
-	}
-	if (rows)
+	find_widths(table, rows, widths);
+	if (rows && !table->layout.plain)
 		narrow(table, widths, out);
-	for (size_t row = 0; row < rows; row++)
-		print_row(table, row * table->columns, widths, bold_header && row == 0,
-			  out);
+	for (size_t row = table->layout.plain; row < rows; row++)
+		if (table->layout.plain)
+			print_sentence(table, row * table->columns, out);
+		else
+			print_row(table, row * table->columns, widths,
+				  table->layout.bold && row == 0, out);
 	free(widths);
 	nw_table_free(table);
+}
+
+void nw_table_left_out(const nw_strings *left_out, struct nw_buf *out)
+{
+	if (!left_out->count)
+		return;
+	nw_buf_adds(out, "\nleft out, since the terminal is narrow (-v shows all): ");
+	nw_vec_each (left_out, name)
+		nw_buf_printf(out, "%s%s", name == left_out->item ? "" : ", ", *name);
+	nw_buf_addc(out, '\n');
 }
 
 void nw_table_free(struct nw_table *table)
@@ -280,9 +338,10 @@ static void row_label(unsigned int row, bool is_time, char out[40])
 	}
 }
 
-void nw_histogram_print(const struct nw_histogram *h, bool is_time, size_t width,
-			struct nw_buf *out)
+void nw_histogram_print(const struct nw_histogram *h, bool is_time,
+			const struct nw_layout *layout, struct nw_buf *out)
 {
+	const size_t width = layout->width;
 	const size_t room = nw_min64(width > REST_WIDTH ? width - REST_WIDTH : 0, MOST_BAR);
 	const size_t most_bar = width ? nw_max64(room, LEAST_BAR) : BAR_WIDTH;
 	uint64_t count[ROWS] = {0}, most = 0;
@@ -305,6 +364,11 @@ void nw_histogram_print(const struct nw_histogram *h, bool is_time, size_t width
 		memset(bar, '@', len);
 		bar[len] = '\0';
 		row_label(row, is_time, label);
+		if (layout->plain) {
+			if (count[row])
+				nw_buf_printf(out, "%s: %" PRIu64 "\n", label, count[row]);
+			continue;
+		}
 		nw_buf_printf(out, "%-16s%8llu |%-*s|\n", label,
 			      (unsigned long long)count[row], (int)most_bar, bar);
 	}

@@ -4,7 +4,7 @@
 #define NOPWATCH_SHOW_TEXT_TABLE_H
 
 #include "base/base.h"
-#include "measure/summary.h"
+#include "show/rows/output.h"
 
 /* ---- tables ------------------------------------------------------------------------- */
 
@@ -15,7 +15,7 @@ struct nw_cell {
 
 /*
  * Rows of cells, columns as wide as they need to be; numbers to the right. Where the terminal is
- * narrower (width), names are cut, with "...", down to 24 characters; then the columns that
+ * narrower (layout.width), names are cut, with "...", down to 24 characters; then the columns that
  * give_up names are left out one by one (behind a 0: only if every count in them is 0); then names are cut further.
  */
 struct nw_table {
@@ -23,7 +23,7 @@ struct nw_table {
 	NW_VEC(struct nw_cell) cells;
 	size_t columns;
 	const bool *left; /* per column: text, flush left; else flush right */
-	size_t width;	  /* characters in a line; 0: any number */
+	struct nw_layout layout;
 	const char *
 		give_up; /* headers, each ended by a NUL, an empty one at the end; or NULL */
 	/* receives the headers of columns that were left out; or NULL */
@@ -36,15 +36,20 @@ void nw_table_text(struct nw_table *table, const char *text);
 void nw_table_number(struct nw_table *table, uint64_t number);
 /* Ends a cell whose text the caller has added to table->text. */
 void nw_table_end_cell(struct nw_table *table);
-/* The first row is the header; bold if the terminal should show it so. Frees the cells. */
-void nw_table_print(struct nw_table *table, bool bold_header, struct nw_buf *out);
+/* The first row is the header. A plain layout has a sentence a row instead. Frees the cells. */
+void nw_table_print(struct nw_table *table, struct nw_buf *out);
+/* Returns the characters of the table's longest line, if nothing is cut. */
+size_t nw_table_width(const struct nw_table *table);
+/* Writes which columns were left out. */
+void nw_table_left_out(const nw_strings *left_out, struct nw_buf *out);
 void nw_table_free(struct nw_table *table);
 
 /* ---- histograms --------------------------------------------------------------------- */
 
 /* Writes bpftrace's rows (its src/output/text.cpp: "%-16s%8llu |%-52s|"), one per power of two from the first to the
- * last that is not empty. is_time: the labels are durations as in the tables. width: of a line; 0: bpftrace's. */
-void nw_histogram_print(const struct nw_histogram *h, bool is_time, size_t width,
-			struct nw_buf *out);
+ * last that is not empty. is_time: the labels are durations as in the tables. Without a width, lines are as wide as bpftrace's; a plain layout
+ * has the row's label and count only. */
+void nw_histogram_print(const struct nw_histogram *h, bool is_time,
+			const struct nw_layout *layout, struct nw_buf *out);
 
 #endif

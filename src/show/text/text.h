@@ -19,13 +19,14 @@ struct nw_probe_table {
 	const struct nw_types *types;	/* as nw_output_format.site() takes them */
 	bool names_only;		/* no table: one spec a line */
 	bool sites;			/* no table: each probe with its sites below it */
-	size_t matched;			/* number of sites that were shown */
+	struct nw_layout layout;
+	size_t matched; /* number of sites that were shown */
 	struct nw_table
 		*table; /* nw_probe_table_begin() makes it, nw_probe_table_end() frees it */
 };
 
 void nw_probe_table_begin(struct nw_probe_table *list);
 void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image);
-void nw_probe_table_end(struct nw_probe_table *list, bool bold);
+void nw_probe_table_end(struct nw_probe_table *list);
 
 #endif

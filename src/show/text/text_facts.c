@@ -108,7 +108,7 @@ void nw_text_features(struct nw_output *output, const struct nw_features *featur
 			      features->tried[i] ? features->tried[i] : "");
 		nw_table_cell(&table, "%s; without: %s", info->what, info->without);
 	}
-	nw_table_print(&table, false, &output->text);
+	nw_table_print(&table, &output->text);
 }
 
 void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *cost)
@@ -151,7 +151,7 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 			 each);
 	nw_table_text(&table, "its stack, with --stack");
 	nw_table_text(&table, each);
-	nw_table_print(&table, false, &output->text);
+	nw_table_print(&table, &output->text);
 }
 
 /* ---- events that stay, and others' -------------------------------------------------- */
@@ -245,7 +245,17 @@ void nw_text_status(struct nw_output *output, const struct nw_status *status)
 	static const char *const header[COLUMNS] = {
 		"EVENT", "PROBE", "OWNER", "ENABLED IN", "FILTER", "HITS", "ARMED", "FILE"};
 	static const bool left[COLUMNS] = {true, true, true, true, true, false, true, true};
-	struct nw_table table = {.columns = COLUMNS, .left = left};
+	/* what is the same for most events goes first */
+	static const char give_up[] = "0FILTER\0"
+				      "0ARMED\0"
+				      "0ENABLED IN\0ARMED\0FILTER\0OWNER\0"
+				      "FILE\0ENABLED IN\0PROBE\0";
+	nw_strings left_out = {0};
+	struct nw_table table = {.columns = COLUMNS,
+				 .left = left,
+				 .layout = status->layout,
+				 .give_up = give_up,
+				 .left_out = &left_out};
 
 	if (!status->events->count)
 		return;
@@ -253,7 +263,9 @@ void nw_text_status(struct nw_output *output, const struct nw_status *status)
 		nw_table_text(&table, header[i]);
 	nw_vec_each (status->events, line)
 		status_row(line, status->has_hits, &table);
-	nw_table_print(&table, status->bold, &output->text);
+	nw_table_print(&table, &output->text);
+	nw_table_left_out(&left_out, &output->text);
+	nw_strings_free(&left_out);
 	nw_vec_each (status->events, line) {
 		if (!status->details)
 			break;

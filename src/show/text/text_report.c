@@ -110,7 +110,7 @@ static struct nw_table new_table(struct text *t, const char *first)
 	static const bool plain[32] = {true}, grouped[32] = {true, true};
 	const char *by = t->report->group_by;
 	struct nw_table table = {.left = by ? grouped : plain,
-				 .width = t->report->view.width,
+				 .layout = t->report->layout,
 				 .give_up = give_up,
 				 .left_out = &t->left_out};
 
@@ -310,7 +310,7 @@ static void probe_table(struct text *t)
 		if (!is_folded(t, NW_SUBJECT_PROBES, probe->index))
 			add_probe(t, &table, probe->index);
 	add_beyond(t, &table, NW_SUBJECT_PROBES, &ranking);
-	nw_table_print(&table, t->report->bold, t->out);
+	nw_table_print(&table, t->out);
 	nw_vec_free(&ranking);
 }
 
@@ -334,7 +334,7 @@ static void span_table(struct text *t)
 			add_span(t, &table, span->index);
 	add_beyond(t, &table, NW_SUBJECT_SPANS, &ranking);
 	if (table.cells.count > table.columns)
-		nw_table_print(&table, t->report->bold, t->out);
+		nw_table_print(&table, t->out);
 	nw_table_free(&table);
 	nw_vec_free(&ranking);
 	nw_text_span_lines(t->report, t->out);
@@ -471,7 +471,7 @@ static void arg_table(struct text *t)
 				t->unsummarized += has_numbers(t, probe->index, arg);
 	if (table.cells.count > table.columns) {
 		nw_buf_addc(t->out, '\n');
-		nw_table_print(&table, t->report->bold, t->out);
+		nw_table_print(&table, t->out);
 	}
 	nw_table_free(&table);
 	nw_vec_free(&ranking);
@@ -493,7 +493,7 @@ static void histogram(struct text *t, const char *name, const char *what, bool i
 		add_group(nw_summary_group_name(report->summary, group), t->out);
 	}
 	nw_buf_printf(t->out, ", %s:\n", what);
-	nw_histogram_print(h, is_time, report->view.width, t->out);
+	nw_histogram_print(h, is_time, &report->layout, t->out);
 }
 
 static void probe_histograms(struct text *t, size_t index, size_t group)
@@ -626,6 +626,22 @@ static void notes(const struct text *t)
 			      unsaid);
 }
 
+/* Writes how many probes and spans --top has cut off. */
+static void more_lines(size_t probes, size_t spans, struct nw_buf *out)
+{
+	if (!probes && !spans)
+		return;
+	nw_buf_addc(out, '\n');
+	if (probes)
+		nw_buf_printf(out, "%zu more %s", probes,
+			      nw_plural(probes, "probe", "probes"));
+	if (spans)
+		nw_buf_printf(out, "%s%zu more %s", probes ? " and " : "", spans,
+			      nw_plural(spans, "span", "spans"));
+	nw_buf_printf(out, "; a larger --top shows %s\n",
+		      nw_plural(probes + spans, "it", "them"));
+}
+
 /* Writes which rows are not shown, and which option shows them. */
 static void folded_lines(const struct text *t)
 {
@@ -636,11 +652,7 @@ static void folded_lines(const struct text *t)
 		nw_buf_printf(t->out,
 			      "\n%zu more histograms; --top N or --all-rows shows them\n",
 			      t->unshown);
-	if (t->beyond[NW_SUBJECT_PROBES] || t->beyond[NW_SUBJECT_SPANS])
-		nw_buf_printf(
-			t->out,
-			"\n%zu more probes were hit, and there were %zu more spans; a larger --top shows them\n",
-			t->beyond[NW_SUBJECT_PROBES], t->beyond[NW_SUBJECT_SPANS]);
+	more_lines(t->beyond[NW_SUBJECT_PROBES], t->beyond[NW_SUBJECT_SPANS], t->out);
 	if (t->unsummarized)
 		nw_buf_printf(
 			t->out,
@@ -660,12 +672,7 @@ static void folded_lines(const struct text *t)
 			      nw_group_overflow, beyond,
 			      beyond >= (size_t)NW_MOST_OVERFLOW_GROUPS ? "or more " : "",
 			      nw_summary_groups(report->summary) - 1);
-	if (!t->left_out.count)
-		return;
-	nw_buf_adds(t->out, "\nleft out, since the terminal is narrow (-v shows all): ");
-	nw_vec_each (&t->left_out, name)
-		nw_buf_printf(t->out, "%s%s", name == t->left_out.item ? "" : ", ", *name);
-	nw_buf_addc(t->out, '\n');
+	nw_table_left_out(&t->left_out, t->out);
 }
 
 static void last_line(const struct nw_report *report, struct nw_buf *out)

@@ -197,13 +197,13 @@ static void print_tree(const struct nw_report *report, const struct nw_stack_own
 		out->failed |= make_branch(report, &of->row[tree.count],
 					   &tree.branch[tree.count]) < 0;
 	tree.all = of->total;
-	nw_buf_printf(out, "\n%s", report->bold ? "\033[1m" : "");
+	nw_buf_printf(out, "\n%s", report->layout.bold ? "\033[1m" : "");
 	nw_buf_printf(out, "STACKS of ");
 	nw_buf_add_escaped(out, of->name, strlen(of->name));
 	if (of->span && report->stacks_of)
 		nw_buf_printf(out, ", only of %s", report->stacks_of);
 	nw_buf_printf(out, " (%zu different)%s\n", of->count,
-		      report->bold ? "\033[0m" : "");
+		      report->layout.bold ? "\033[0m" : "");
 	if (tree.count) {
 		qsort(tree.branch, tree.count, sizeof(*tree.branch), by_names);
 		print_forks(&tree, 0, tree.count, 0, 0, UINT64_MAX);

@@ -149,7 +149,7 @@ static void print(const struct nw_report *report, const nw_ranking *ranking,
 	}
 	if (table->cells.count > table->columns) {
 		nw_buf_addc(out, '\n');
-		nw_table_print(table, report->bold, out);
+		nw_table_print(table, out);
 	}
 	nw_table_free(table);
 }
@@ -176,7 +176,7 @@ void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 	enum nw_sort sort = report->view.sort == NW_SORT_DEFAULT ? NW_SORT_TOTAL
 								 : report->view.sort;
 	struct nw_table states = {.left = report->group_by ? grouped : plain,
-				  .width = report->view.width,
+				  .layout = report->layout,
 				  .give_up = give_up,
 				  .left_out = left_out};
 	nw_ranking ranking = {0};
@@ -188,7 +188,7 @@ void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 		nw_table_text(&states, nw_statistics[i].column);
 	print(report, &ranking, sort, add_rows, &states, out);
 	for (size_t i = 0; i < NW_COUNT(sleeps); i++) {
-		struct nw_table table = {.left = states.left, .width = states.width};
+		struct nw_table table = {.left = states.left, .layout = states.layout};
 		begin_table(report, sleeps[i].title, &table);
 		nw_table_text(&table, "COUNT");
 		print(report, &ranking, sort, sleeps[i].add, &table, out);
