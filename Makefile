@@ -177,8 +177,9 @@ image:
 
 # --version says of what the program was built.
 comma := ,
-$(BUILD)/src/cmd/main.o: ALL_CPPFLAGS += -DNW_LINKED='"$(patsubst %$(comma)end,%,$(LINKED)end)"' \
+BUILT_WITH = -DNW_LINKED='"$(patsubst %$(comma)end,%,$(LINKED)end)"' \
 	-DNW_OPENED_LATE='"$(patsubst %$(comma)end,%,$(patsubst end,,$(OPENED_LATE)end))"' -DNW_MACHINE='"$(shell $(CC) -dumpmachine)"'
+$(BUILD)/src/cmd/main.o: ALL_CPPFLAGS += $(BUILT_WITH)
 # The script that `nopwatch script` prints is part of the library.
 $(BUILD)/src/plan/script.o: src/plan/script.sh
 # So is the table of what other tools say.
@@ -213,7 +214,7 @@ lint:
 	$(quiet)$(MAKE) --no-print-directory BUILD=build/lint CFLAGS=-Werror build/lint/nopwatch
 	$(call say,WARN,32 bits)
 	$(quiet)! command -v i686-linux-gnu-gcc >/dev/null || for file in $(LIB_SRC) $(CMD_SRC); do \
-		i686-linux-gnu-gcc -std=gnu11 $(ALL_CPPFLAGS) -idirafter /usr/include -Wall -Wformat=2 \
+		i686-linux-gnu-gcc -std=gnu11 $(ALL_CPPFLAGS) $(BUILT_WITH) -idirafter /usr/include -Wall -Wformat=2 \
 		-Wno-format-nonliteral -Werror -fsyntax-only $$file || exit 1; done
 	$(call say,SHELL,shellcheck)
 	$(quiet)shellcheck $(SH_FILES)
