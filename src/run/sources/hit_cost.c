@@ -4,10 +4,10 @@
  * our own, and on the scheduler's events of two threads that wake each other (cost_sites.c). The functions are called
  * some hundred times each; the time is taken just before and just after every call. If the records have the same clock,
  * their timestamps tell how much of a call comes before and after them. The time of the same calls without probes is
- * subtracted; these are made before and after the others, because the machine may be slow during one series. Of some
- * twenty rounds the medians are computed, and the least median counts: other load on the machine only makes calls longer,
- * and an estimate that is too low does less harm. Only after ENOUGH measurements since boot are results reused, because
- * the machine may be slow during a whole measurement.
+ * subtracted; these are made before and after the others, because the machine may be slow during one series. Of each of
+ * some twenty rounds the mean is computed, because --net subtracts the result from sums. The median of these means
+ * counts: a round is so short that interrupts and other threads disturb few of them. Only after ENOUGH measurements
+ * since boot are results reused, because the machine may be slow during a whole measurement; the least of them counts.
  */
 #include <elf.h>
 #include <errno.h>
@@ -118,40 +118,41 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Returns the median of `part` of a site's calls. Calls for which `part` returns -1 do not count. -1: there are too
- * few calls. */
-static int64_t median(const struct call *calls, int64_t (*part)(const struct call *call))
+/* Returns the mean of `part` of a site's calls. Calls for which `part` returns -1 do not count. -1: there are too few
+ * calls. */
+static int64_t mean(const struct call *calls, int64_t (*part)(const struct call *call))
 {
-	int64_t values[CALLS] = {0};
-	size_t count = 0;
+	int64_t sum = 0, count = 0;
 
 	for (size_t i = 0; i < CALLS; i++) {
 		int64_t value = part(&calls[i]);
-		if (value >= 0)
-			values[count++] = value;
+		sum += value >= 0 ? value : 0;
+		count += value >= 0;
 	}
-	qsort(values, count, sizeof(*values), by_size);
-	return count < CALLS / 2 ? -1 : values[count / 2];
+	return count < CALLS / 2 ? -1 : (sum + count / 2) / count;
 }
 
-static int64_t least_of(const struct measuring *m, enum series series, enum site site,
-			int64_t (*part)(const struct call *call))
+/* Returns the median of the rounds' means; -1: no round has enough calls. */
+static int64_t typical_of(const struct measuring *m, enum series series, enum site site,
+			  int64_t (*part)(const struct call *call))
 {
 	const struct round *rounds = &m->rounds[series * ROUNDS];
-	int64_t best = -1;
+	int64_t means[ROUNDS];
+	size_t count = 0;
 
 	for (size_t i = 0; i < ROUNDS; i++) {
-		int64_t typical = median(rounds[i].call[site], part);
-		if (typical >= 0 && (best < 0 || typical < best))
-			best = typical;
+		int64_t value = mean(rounds[i].call[site], part);
+		if (value >= 0)
+			means[count++] = value;
 	}
-	return best;
+	qsort(means, count, sizeof(*means), by_size);
+	return count ? means[count / 2] : -1;
 }
 
-static int64_t least(const struct measuring *m, enum site site,
-		     int64_t (*part)(const struct call *call))
+static int64_t typical(const struct measuring *m, enum site site,
+		       int64_t (*part)(const struct call *call))
 {
-	return least_of(m, SERIES_ARMED, site, part);
+	return typical_of(m, SERIES_ARMED, site, part);
 }
 
 static int64_t whole(const struct call *call)
@@ -162,8 +163,8 @@ static int64_t whole(const struct call *call)
 /* A call without a probe, and the taking of the time with it. */
 static int64_t plain(const struct measuring *m, enum site site)
 {
-	int64_t before = least_of(m, SERIES_BEFORE, site, whole);
-	int64_t after = least_of(m, SERIES_AFTER, site, whole);
+	int64_t before = typical_of(m, SERIES_BEFORE, site, whole);
+	int64_t after = typical_of(m, SERIES_AFTER, site, whole);
 
 	return before < after ? before : after;
 }
@@ -243,8 +244,8 @@ static uint32_t above_zero(int64_t ns)
 static bool one_cost(const struct measuring *m, enum site site,
 		     int64_t (*up_to_hit)(const struct call *call), struct nw_hit_cost *out)
 {
-	int64_t empty = plain(m, site), all = least(m, site, whole) - empty;
-	int64_t before = least(m, site, up_to_hit);
+	int64_t empty = plain(m, site), all = typical(m, site, whole) - empty;
+	int64_t before = typical(m, site, up_to_hit);
 
 	if (all <= 0)
 		return false;
@@ -259,9 +260,9 @@ static bool one_cost(const struct measuring *m, enum site site,
 static void shared_return_cost(const struct measuring *m, const struct nw_hit_cost *entry,
 			       struct nw_hit_cost *out)
 {
-	int64_t all = least(m, SITE_BOTH, whole) - plain(m, SITE_BOTH) - entry->before -
+	int64_t all = typical(m, SITE_BOTH, whole) - plain(m, SITE_BOTH) - entry->before -
 		      entry->after;
-	int64_t between = least(m, SITE_BOTH, entry_to_return);
+	int64_t between = typical(m, SITE_BOTH, entry_to_return);
 
 	out->before = above_zero(between < 0 ? all / 2 : between - entry->after);
 	out->after = above_zero(all - out->before);
@@ -273,7 +274,7 @@ static void shared_return_cost(const struct measuring *m, const struct nw_hit_co
 static void event_cost(const struct measuring *m, struct nw_hit_cost *out)
 {
 	const uint64_t calls = (uint64_t)ROUNDS * CALLS;
-	int64_t all = least(m, SITE_EVENT, whole) - plain(m, SITE_EVENT);
+	int64_t all = typical(m, SITE_EVENT, whole) - plain(m, SITE_EVENT);
 	uint64_t events = 0;
 
 	for (size_t i = 0; i < calls; i++)
