@@ -72,7 +72,6 @@ class Options:
     most: float = math.inf  # -n: so many hits, and no more
     hidden: tuple = ()  # probes that have no rows: the scheduler's, with --states
     states: bool = False
-    late_losses: bool = False  # text: a loss is told when the CPU's next line comes
     probes: dict = field(default_factory=dict)  # probe: names of its arguments
     pid_of: dict = field(default_factory=dict)  # thread: process, of those older than the trace
     comm_of: dict = field(default_factory=dict)
@@ -185,7 +184,8 @@ class States:
             gone, state, comes = hit.args["prev_pid"], hit.args["prev_state"] & 0xff, hit.args["next_pid"]
             if self.now(comes) in ("sleeping", "disk") and comes in self.waking:
                 self.enter(comes, self.waking[comes], "runnable")  # its sched_wakeup was not recorded
-            self.waking.pop(comes, None)
+            for tid in (gone, comes):  # what woke gone up was before this sleep, though its switch was lost
+                self.waking.pop(tid, None)
             gone, comes = gone or ("idle", hit.cpu), comes or ("idle", hit.cpu)
             self.enter(gone, hit.time, "runnable" if not state else "disk" if state & 3 == 2 else "sleeping")
             self.enter(comes, hit.time, "running")
