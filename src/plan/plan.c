@@ -131,6 +131,11 @@ const struct nw_source *nw_planned_callers(const struct nw_planned_point *planne
 		       : NULL;
 }
 
+uint32_t nw_planned_values(const struct nw_planned_point *planned)
+{
+	return (uint32_t)planned->args.count - (nw_planned_callers(planned) != NULL);
+}
+
 /* ---- events ------------------------------------------------------------------------- */
 
 struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_return)

@@ -242,6 +242,8 @@ void nw_plan_free(struct nw_plan *plan);
 bool nw_plan_has_stacks(const struct nw_plan *plan);
 /* Returns the source that callers are found by; NULL: the point has none. */
 const struct nw_source *nw_planned_callers(const struct nw_planned_point *planned);
+/* Returns how many values a hit has. The copy of its stack, which comes behind them, is none. */
+uint32_t nw_planned_values(const struct nw_planned_point *planned);
 /* Does any point of the plan fetch its goroutine? */
 bool nw_plan_has_goroutines(const struct nw_plan *plan);
 

@@ -190,22 +190,20 @@ int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit)
 		&run->result->plan.points.item[hit->planned];
 	const struct nw_source *source = nw_planned_callers(planned);
 	const struct nw_probe *probe = run->result->selection.probes.item[hit->probe];
+	const struct nw_value *stack = nw_join_stack(run->delivery.join, hit);
 
-	if (!source || !hit->values || hit->value_count != planned->args.count)
-		return 0;
-	const struct nw_value *value = &hit->values[--hit->value_count];
-	if (value->kind != NW_VALUE_STRING) /* the stack is lost */
+	if (!stack)
 		return 0;
 	const struct nw_point *point = &probe->points.item[planned->point];
 	const struct nw_stack_copy copy = {
 		.arch = source->callers,
 		.big_endian = source->big_endian,
-		.bytes = (const unsigned char *)value->text,
-		.len = value->len,
+		.bytes = (const unsigned char *)stack->text,
+		.len = stack->len,
 		.time = hit->time,
 		.thread = hit->tid,
 		.process = nw_tasks_get(run->delivery.tasks, hit->tid)->pid,
-		.address = value->number,
+		.address = stack->number,
 		.entry = probe->kind != NW_SPEC_USDT && !point->is_return,
 	};
 	int64_t number = nw_stacks_add(run->delivery.stacks, &copy);

@@ -177,7 +177,7 @@ int nw_run_counts_command(const struct nw_run *run, struct nw_error *err);
 int nw_run_select_stacks(struct nw_run *run, struct nw_error *err);
 /* Opens the stacks after the probes were planned, if one of them needs callers. */
 int nw_run_open_stacks(struct nw_run *run, struct nw_error *err);
-/* Adds the stack to the hit, and removes the bytes for it from the hit's values. Returns -ENOMEM on failure. */
+/* Finds the callers of a hit that has a copy of its stack. Returns -ENOMEM on failure. */
 int nw_run_add_callers(struct nw_run *run, struct nw_hit *hit);
 
 /* ---- from records to hits (deliver.c) ----------------------------------------------- */

@@ -58,8 +58,8 @@ static void owner_lines(const struct nw_report *report, const struct nw_stack_ow
 	const char *prefix = net || !of->alone ? of->name : NULL;
 
 	for (size_t i = 0; i < of->count; i++)
-		write_line(report->stacks, of->row[i].stack, prefix, net, of->row[i].count,
-			   out);
+		write_line(report->stacks, of->row[i].key.stack, prefix, net,
+			   of->row[i].count, out);
 }
 
 static void report(struct nw_output *output, const struct nw_report *report)

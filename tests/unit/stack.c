@@ -95,17 +95,22 @@ START_TEST(stacks_are_counted_by_whose_they_are)
 
 	for (uint32_t i = 0; i < 1000; i++)
 		for (uint32_t j = 0; j <= i % 10; j++)
-			ck_assert_int_eq(nw_stack_count(&counts, 7, 2 + j, 5), 0);
-	ck_assert_int_eq(nw_stack_count(&counts, NW_STACK_OF_SPAN | 7, 2, 9), 0);
-	ck_assert_int_eq(nw_stack_count(&counts, 6, 3, 1), 0);
+			ck_assert_int_eq(
+				nw_stack_count(&counts,
+					       (struct nw_stack_key){false, 7, 2 + j}, 5),
+				0);
+	ck_assert_int_eq(nw_stack_count(&counts, (struct nw_stack_key){true, 7, 2}, 9), 0);
+	ck_assert_int_eq(nw_stack_count(&counts, (struct nw_stack_key){false, 6, 3}, 1), 0);
 	ck_assert_int_eq(nw_stack_rows_list(&counts, &rows), 0);
 	ck_assert_uint_eq(rows.count, 12);
-	ck_assert_uint_eq(rows.item[0].of, NW_STACK_OF_SPAN | 7);
+	ck_assert(rows.item[0].key.of_span);
+	ck_assert_uint_eq(rows.item[0].key.of, 7);
 	ck_assert_uint_eq(rows.item[0].ns, 9);
-	ck_assert_uint_eq(rows.item[1].of, 6);
+	ck_assert(!rows.item[1].key.of_span);
+	ck_assert_uint_eq(rows.item[1].key.of, 6);
 	for (uint32_t i = 0; i < 10; i++) {
-		ck_assert_uint_eq(rows.item[2 + i].of, 7);
-		ck_assert_uint_eq(rows.item[2 + i].stack, 2 + i);
+		ck_assert_uint_eq(rows.item[2 + i].key.of, 7);
+		ck_assert_uint_eq(rows.item[2 + i].key.stack, 2 + i);
 		ck_assert_uint_eq(rows.item[2 + i].count, 1000 - 100 * i);
 		ck_assert_uint_eq(rows.item[2 + i].ns, 5 * rows.item[2 + i].count);
 	}

@@ -10,46 +10,48 @@ enum {
 	OTHERS = 1
 };
 
-static uint64_t hash_of(uint32_t of, uint32_t stack)
+static uint64_t hash_of(const struct nw_stack_key *key)
 {
-	return nw_hash64((uint64_t)of << 32 | stack);
+	return nw_hash64((uint64_t)key->of << 33 | (uint64_t)key->of_span << 32 |
+			 key->stack);
 }
 
-static struct nw_stack_row *find(const struct nw_stack_counts *counts, uint32_t of,
-				 uint32_t stack)
+static struct nw_stack_row *find(const struct nw_stack_counts *counts,
+				 const struct nw_stack_key *key)
 {
-	nw_hash_each (&counts->table, hash_of(of, stack), number) {
+	nw_hash_each (&counts->table, hash_of(key), number) {
 		struct nw_stack_row *row = &counts->rows.item[number];
-		if (row->of == of && row->stack == stack)
+		if (row->key.of_span == key->of_span && row->key.of == key->of &&
+		    row->key.stack == key->stack)
 			return row;
 	}
 	return NULL;
 }
 
-static struct nw_stack_row *add(struct nw_stack_counts *counts, uint32_t of, uint32_t stack)
+static struct nw_stack_row *add(struct nw_stack_counts *counts,
+				const struct nw_stack_key *key)
 {
 	struct nw_stack_row *row = nw_vec_add(&counts->rows);
 
 	if (!row)
 		return NULL;
-	*row = (struct nw_stack_row){.of = of, .stack = stack};
-	if (nw_hash_table_add(&counts->table, hash_of(of, stack), counts->rows.count - 1) ==
-	    0)
+	row->key = *key;
+	if (nw_hash_table_add(&counts->table, hash_of(key), counts->rows.count - 1) == 0)
 		return row;
 	counts->rows.count--;
 	return NULL;
 }
 
-int nw_stack_count(struct nw_stack_counts *counts, uint32_t of, uint32_t stack, uint64_t ns)
+int nw_stack_count(struct nw_stack_counts *counts, struct nw_stack_key key, uint64_t ns)
 {
-	struct nw_stack_row *row = find(counts, of, stack);
+	struct nw_stack_row *row = find(counts, &key);
 
 	if (!row && counts->rows.count >= MOST_ROWS) {
-		stack = OTHERS;
-		row = find(counts, of, stack);
+		key.stack = OTHERS;
+		row = find(counts, &key);
 	}
 	if (!row)
-		row = add(counts, of, stack);
+		row = add(counts, &key);
 	if (!row)
 		return -ENOMEM;
 	row->count++;
@@ -62,11 +64,13 @@ static int by_owner(const void *a, const void *b)
 {
 	const struct nw_stack_row *x = a, *y = b;
 
-	if (x->of != y->of)
-		return (x->of ^ NW_STACK_OF_SPAN) < (y->of ^ NW_STACK_OF_SPAN) ? -1 : 1;
+	if (x->key.of_span != y->key.of_span)
+		return x->key.of_span ? -1 : 1;
+	if (x->key.of != y->key.of)
+		return x->key.of < y->key.of ? -1 : 1;
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
+	return x->key.stack < y->key.stack ? -1 : x->key.stack > y->key.stack;
 }
 
 int nw_stack_rows_list(const struct nw_stack_counts *counts, nw_stack_rows *out)

@@ -77,11 +77,17 @@ struct nw_stack nw_stacks_get(const struct nw_stacks *stacks, uint32_t number);
 struct nw_stack_frame nw_stacks_frame(const struct nw_stacks *stacks, uint32_t number);
 /* ---- how often ---------------------------------------------------------------------- */
 
-/* Counts of a stack. With this bit in `of` they belong to a span, and ns is the total time of these spans. */
-#define NW_STACK_OF_SPAN ((uint32_t)1 << 31)
+/* A stack of a probe or of a span. */
+struct nw_stack_key {
+	bool of_span;
+	uint32_t of; /* number of the probe or the span */
+	uint32_t stack;
+};
+
 struct nw_stack_row {
-	uint32_t of, stack;
-	uint64_t count, ns;
+	struct nw_stack_key key;
+	uint64_t count;
+	uint64_t ns; /* total time of the spans */
 };
 typedef NW_VEC(struct nw_stack_row) nw_stack_rows;
 
@@ -91,8 +97,7 @@ struct nw_stack_counts {
 	struct nw_hash_table table;
 };
 /* Returns -ENOMEM on failure. */
-int nw_stack_count(struct nw_stack_counts *counts, uint32_t of, uint32_t stack,
-		   uint64_t ns);
+int nw_stack_count(struct nw_stack_counts *counts, struct nw_stack_key key, uint64_t ns);
 /* Lists all rows: those of spans by number, then those of probes, each sorted by frequency. Returns -ENOMEM on
  * failure. */
 int nw_stack_rows_list(const struct nw_stack_counts *counts, nw_stack_rows *out);

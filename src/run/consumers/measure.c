@@ -78,7 +78,7 @@ static void count_stack(struct nw_measure *m, const struct nw_span_event *event,
 {
 	uint32_t stack = began && began->callers ? began->callers : event->hit->callers;
 
-	if (nw_stack_count(&m->stacks, NW_STACK_OF_SPAN | event->span, stack,
+	if (nw_stack_count(&m->stacks, (struct nw_stack_key){true, event->span, stack},
 			   event->latency) < 0)
 		nw_no_memory(&m->failure);
 }
@@ -529,7 +529,9 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 		ret = -ENOMEM;
 	m->task = task;
 	if (ret == 0 && nw_unlikely(hit->callers) && m->starts && !m->begins[hit->probe])
-		ret = nw_stack_count(&m->stacks, hit->probe, hit->callers, 0);
+		ret = nw_stack_count(&m->stacks,
+				     (struct nw_stack_key){false, hit->probe, hit->callers},
+				     0);
 	if (ret == 0 && m->bins)
 		ret = nw_bins_reach(m->bins, hit->time);
 	if (ret == 0)

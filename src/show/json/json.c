@@ -605,7 +605,7 @@ static void stack_objects(const struct nw_report *report, const struct nw_stack_
 		say(report->at_least, "at_least", &json);
 		nw_json_key(&json, "percent");
 		nw_json_real(&json, 100.0 * (double)row->count / (double)of->total);
-		print_stack(report->stacks, row->stack, &json);
+		print_stack(report->stacks, row->key.stack, &json);
 		nw_json_finish(&json);
 	}
 }

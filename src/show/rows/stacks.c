@@ -21,8 +21,8 @@ static void free_owners(struct owners *owners)
 static struct nw_stack_owner owner_of(const struct nw_report *report,
 				      const struct nw_stack_row *first)
 {
-	const uint32_t number = first->of & ~NW_STACK_OF_SPAN;
-	struct nw_stack_owner of = {.span = first->of & NW_STACK_OF_SPAN, .row = first};
+	const uint32_t number = first->key.of;
+	struct nw_stack_owner of = {.span = first->key.of_span, .row = first};
 
 	if (of.span) {
 		of.name = report->spans[number].name;
@@ -44,7 +44,8 @@ static int find_owners(const struct nw_report *report, struct owners *out)
 	if (nw_stack_rows_list(report->stack_counts, &out->rows) < 0)
 		return -ENOMEM;
 	nw_vec_each (&out->rows, row) {
-		if (!of || of->row->of != row->of) {
+		if (!of || of->row->key.of_span != row->key.of_span ||
+		    of->row->key.of != row->key.of) {
 			of = nw_vec_add(&out->list);
 			if (!of)
 				return -ENOMEM;
@@ -128,7 +129,7 @@ static int make_flame(const struct nw_report *report, const struct nw_stack_owne
 	for (; flame->count < of->count; flame->count++) {
 		const struct nw_stack_row *row = &of->row[flame->count];
 		struct nw_buf text = {0};
-		nw_stack_fold(report->stacks, row->stack, &text);
+		nw_stack_fold(report->stacks, row->key.stack, &text);
 		stacks[flame->count].text = nw_buf_take(&text);
 		stacks[flame->count].count = row->count;
 		if (!stacks[flame->count].text)

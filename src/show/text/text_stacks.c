@@ -135,7 +135,7 @@ static int make_branch(const struct nw_report *report, const struct nw_stack_row
 		       struct branch *out)
 {
 	const struct nw_stacks *stacks = report->stacks;
-	const struct nw_stack stack = nw_stacks_get(stacks, row->stack);
+	const struct nw_stack stack = nw_stacks_get(stacks, row->key.stack);
 	const char *root = nw_stack_root(stack.end);
 
 	*out = (struct branch){.hits = row->count, .ns = row->ns, .end = stack.end};

@@ -21,10 +21,10 @@ struct pending {
 	struct nw_hit hit;
 	uint32_t order; /* of the event whose record came last; see struct nw_armed_event */
 	uint32_t got;	/* bits of the parts that have come */
-	uint32_t missing; /* when complete: how many parts have not come */
-	struct nw_value *values;
-	size_t room;
-	NW_VEC(char *) copies; /* strings of earlier parts */
+	uint32_t missing;	 /* when complete: how many parts have not come */
+	struct nw_value *values; /* the hit's, and behind them the copy of the stack */
+	size_t room;		 /* how many these are */
+	NW_VEC(char *) copies;	 /* strings of earlier parts */
 	/* The beginnings of strings that are spread over several parts. */
 	struct nw_buf *strings;
 };
@@ -72,7 +72,7 @@ static void free_pending(struct pending *p)
 	nw_vec_each (&p->copies, copy)
 		free(*copy);
 	nw_vec_free(&p->copies);
-	for (size_t i = 0; p->strings && i < p->hit.value_count; i++)
+	for (size_t i = 0; p->strings && i < p->room; i++)
 		nw_buf_free(&p->strings[i]);
 	free(p->strings);
 	free(p->values);
@@ -107,7 +107,7 @@ static void add_stack(const struct nw_join *join, const struct nw_record *record
 static int keep_strings(struct pending *p, const struct nw_planned_point *planned,
 			uint32_t part)
 {
-	for (size_t i = 0; i < p->hit.value_count; i++) {
+	for (size_t i = 0; i < p->room; i++) {
 		struct nw_value *value = &p->values[i];
 		bool is_array = value->kind == NW_VALUE_ARRAY;
 		if (planned->args.item[i].part != part || planned->args.item[i].spread ||
@@ -142,7 +142,7 @@ static int collect_strings(struct pending *p, const struct nw_planned_point *pla
 		if (!source->spread || source->fetch.problem)
 			continue;
 		if (!p->strings)
-			p->strings = calloc(p->hit.value_count + 1, sizeof(*p->strings));
+			p->strings = calloc(p->room + 1, sizeof(*p->strings));
 		if (!p->strings)
 			return -ENOMEM;
 		string = &p->strings[at];
@@ -157,7 +157,8 @@ static int collect_strings(struct pending *p, const struct nw_planned_point *pla
 
 static struct pending *start(struct nw_join *join, const struct nw_record *record)
 {
-	size_t count = planned_of(join, record->planned)->args.count;
+	const struct nw_planned_point *planned = planned_of(join, record->planned);
+	size_t count = planned->args.count;
 	struct pending *p = calloc(1, sizeof(*p));
 
 	if (!p || make_room(&p->values, &p->room, count) < 0) {
@@ -168,7 +169,7 @@ static struct pending *start(struct nw_join *join, const struct nw_record *recor
 	p->hit.stack = p->hit.goroutine = 0;
 	p->hit.callers = 0;
 	p->hit.values = p->values;
-	p->hit.value_count = (uint32_t)count;
+	p->hit.value_count = nw_planned_values(planned);
 	for (size_t i = 0; i < count; i++)
 		p->values[i] = (struct nw_value){.kind = NW_VALUE_MISSING, .text = "lost"};
 	return p;
@@ -201,7 +202,7 @@ static int complete(struct nw_join *join, size_t at)
 	const struct nw_planned_point *planned = planned_of(join, p->hit.planned);
 	uint32_t missing = all_parts(join, p->hit.planned) & ~p->got;
 	p->missing = (uint32_t)__builtin_popcount(missing);
-	for (size_t i = 0; p->strings && i < p->hit.value_count; i++)
+	for (size_t i = 0; p->strings && i < p->room; i++)
 		if (planned->args.item[i].spread && p->values[i].kind == NW_VALUE_STRING)
 			nw_string_finish(&planned->args.item[i],
 					 (const unsigned char *)nw_buf_str(&p->strings[i]),
@@ -320,7 +321,8 @@ static nw_apart bool is_involved(const struct nw_join *join, const struct nw_rec
 static nw_apart int add_values(struct nw_join *join, const struct nw_record *record,
 			       struct nw_hit *out)
 {
-	size_t count = planned_of(join, record->planned)->args.count;
+	const struct nw_planned_point *planned = planned_of(join, record->planned);
+	size_t count = planned->args.count;
 
 	if (join->formats->stacks)
 		add_stack(join, record, out);
@@ -330,7 +332,7 @@ static nw_apart int add_values(struct nw_join *join, const struct nw_record *rec
 		return -ENOMEM;
 	nw_record_values(join->formats, record, join->values);
 	out->values = join->values;
-	out->value_count = (uint32_t)count;
+	out->value_count = nw_planned_values(planned);
 	return 1;
 }
 
@@ -339,6 +341,14 @@ uint32_t nw_join_missing(const struct nw_join *join, const struct nw_hit *hit)
 	const struct pending *p = join->current;
 
 	return p && hit->values && hit->values == p->hit.values ? p->missing : 0;
+}
+
+const struct nw_value *nw_join_stack(const struct nw_join *join, const struct nw_hit *hit)
+{
+	if (!hit->values || !nw_planned_callers(planned_of(join, hit->planned)))
+		return NULL;
+	const struct nw_value *stack = &hit->values[hit->value_count];
+	return stack->kind == NW_VALUE_STRING ? stack : NULL;
 }
 
 bool nw_join_is_idle(const struct nw_join *join)

@@ -272,6 +272,9 @@ int nw_join_loss(struct nw_join *join, const struct nw_record *loss, struct nw_h
 int nw_join_rest(struct nw_join *join, struct nw_hit *out);
 /* Returns how many records of the hit that was handed out last have not come. 0: all have come. */
 uint32_t nw_join_missing(const struct nw_join *join, const struct nw_hit *hit);
+/* Returns the copy of the stack that came with the hit that was handed out last; NULL: its probe has none, or the copy is
+ * lost. */
+const struct nw_value *nw_join_stack(const struct nw_join *join, const struct nw_hit *hit);
 void nw_join_free(struct nw_join *join);
 
 #endif
