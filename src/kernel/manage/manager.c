@@ -60,18 +60,6 @@ void nw_event_text(const char *group, const char *name, char out[2 * NW_MAX_NAME
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-/* Adds to the notes what a dead session, or a killed command, has left and cannot be taken away. */
-static void clean_before(struct nw_manager *m)
-{
-	struct nw_clean_report report;
-
-	if (nw_clean(m->fs, false, &report, NULL) < 0)
-		return;
-	nw_vec_each (&report.stuck, text)
-		nw_strings_tell(&m->notes, "%s", *text);
-	nw_clean_report_free(&report);
-}
-
 /* Undoes the changes that a killed manager had begun, and forgets events that others have removed. */
 static int recover(struct nw_manager *m, struct nw_error *err)
 {
@@ -79,7 +67,7 @@ static int recover(struct nw_manager *m, struct nw_error *err)
 	size_t undone = nw_persistent_recover(&m->persistent, m->fs, &m->notes);
 
 	changed |= nw_persistent_prune(&m->persistent, m->fs) || undone;
-	clean_before(m);
+	nw_clean_before(m->fs, &m->notes);
 	if (undone)
 		nw_strings_tell(&m->notes,
 				"undid what a killed nopwatch had begun to change");

@@ -174,6 +174,17 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	return 0;
 }
 
+void nw_clean_before(const struct nw_tracefs *fs, nw_strings *notes)
+{
+	struct nw_clean_report report;
+
+	if (nw_clean(fs, false, &report, NULL) < 0)
+		return;
+	nw_vec_each (&report.stuck, text)
+		nw_strings_tell(notes, "left by a dead session: %s", *text);
+	nw_clean_report_free(&report);
+}
+
 void nw_clean_report_free(struct nw_clean_report *report)
 {
 	nw_strings_free(&report->stuck);

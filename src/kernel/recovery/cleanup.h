@@ -21,6 +21,8 @@ struct nw_clean_report {
 /* Removes what dead sessions have left. orphans_too: also things without a journal. */
 int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_report *out,
 	     struct nw_error *err);
+/* Cleans before something is armed. Notes what dead sessions and killed commands have left and cannot be removed. */
+void nw_clean_before(const struct nw_tracefs *fs, nw_strings *notes);
 /* Appends the shell commands that do the same as nw_clean() would now. */
 int nw_clean_dry_run(const struct nw_tracefs *fs, bool orphans_too, struct nw_buf *out,
 		     struct nw_error *err);

@@ -281,17 +281,6 @@ static int enable_tasks(struct nw_session *session, struct nw_error *err)
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-static void clean_before(struct nw_session *session)
-{
-	struct nw_clean_report report;
-
-	if (nw_clean(session->fs, false, &report, NULL) < 0)
-		return;
-	nw_vec_each (&report.stuck, text)
-		nw_strings_tell(&session->warnings, "left by a dead session: %s", *text);
-	nw_clean_report_free(&report);
-}
-
 /* Does everything except enabling. The buffer gets its size here, because resizing silently drops events. */
 int nw_session_prepare(struct nw_session *session, const struct nw_session_options *options,
 		       struct nw_error *err)
@@ -336,7 +325,7 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	session->options = *options;
 	session->options.pids = NULL;
 	session->options.pid_count = 0;
-	clean_before(session);
+	nw_clean_before(session->fs, &session->warnings);
 	int ret = nw_armed_make(plan, armed) < 0
 			  ? nw_no_memory(err)
 			  : nw_journal_create(name, &session->journal, err);
