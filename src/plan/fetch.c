@@ -44,6 +44,10 @@ void nw_type_text(const struct nw_type *type, char out[16])
 		snprintf(out, 16, "%c%u%s", letters[type->base], type->bits & 127, array);
 }
 
+static const char too_long[] = "longer than the 63 characters a fetch argument can have";
+static const char narrow_pointer[] =
+	"a pointer in memory: 64-bit kernels read 8 bytes of it, and a 32-bit program has 4";
+
 /* ---- places ------------------------------------------------------------------------- */
 
 /* Writes where the operand is, without a type: "%di", "-16(%bp)", "+8204(%ip)", "@0x601040". */
@@ -78,13 +82,32 @@ static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
 	}
 }
 
+/* Puts the loads of further pointers around a place: "+8(+16(%di))". */
+static bool add_loads(const struct nw_operand *op, const struct nw_arch *arch,
+		      const struct nw_caps *caps, struct nw_fetch *out, char *text,
+		      size_t room)
+{
+	char inner[64];
+
+	for (unsigned int i = 0; i < op->loads && i < NW_MOST_THEN; i++) {
+		snprintf(inner, sizeof(inner), "%s", text);
+		if ((size_t)snprintf(text, room, "%+" PRId64 "(%s)", op->then[i], inner) >=
+		    room)
+			out->problem = too_long;
+	}
+	if (op->loads && caps->long64 && nw_arch_word(arch) == 4)
+		out->problem = narrow_pointer;
+	out->untrusted = op->loads;
+	return !out->problem;
+}
+
 /* Writes TEXT:TYPE, unless it is too long for the kernel. */
 static void finish(struct nw_fetch *out, const char *place, const char *type)
 {
 	char text[NW_MAX_EXPRESSION + 1];
 
 	if ((size_t)snprintf(text, sizeof(text), "%s:%s", place, type) >= sizeof(text))
-		out->problem = "longer than the 63 characters a fetch argument can have";
+		out->problem = too_long;
 	else
 		strcpy(out->text, text);
 }
@@ -151,13 +174,12 @@ static void make_pointee(const struct nw_operand *op, const struct nw_arch *arch
 		return;
 	}
 	if (loads && caps->long64 && nw_arch_word(arch) == 4) {
-		out->problem =
-			"a pointer in memory: 64-bit kernels read 8 bytes of it, and a 32-bit program has 4";
+		out->problem = narrow_pointer;
 		return;
 	}
 	field_text(&out->field, caps, type);
 	snprintf(whole, sizeof(whole), "+0(%s)", place);
-	out->untrusted = op->kind != NW_OPERAND_REGISTER &&
+	out->untrusted = (op->kind != NW_OPERAND_REGISTER || op->loads) &&
 			 out->shown.base != NW_TYPE_STRING;
 	if (out->shown.base == NW_TYPE_STRING) {
 		snprintf(out->place, sizeof(out->place), "%s", place);
@@ -170,13 +192,14 @@ static void make_bitfield(const struct nw_operand *op, const char *place,
 			  struct nw_fetch *out)
 {
 	char type[16];
-	unsigned int bits = smaller(out->shown.bits, 8);
+	unsigned int bits = smaller(out->shown.bits, op->bits ? op->bits : 8);
+	unsigned int whole = op->bits ? op->size * 8 : 16;
 	/* a value that is shown wider than it is keeps the note's sign */
 	bool is_signed = out->shown.bits > bits ? op->is_signed
 						: out->shown.base == NW_TYPE_SIGNED;
 
-	snprintf(type, sizeof(type), "b%u@%u/16", bits & 15, op->shift & 15);
-	out->field = (struct nw_type){NW_TYPE_UNSIGNED, 16, 0};
+	snprintf(type, sizeof(type), "b%u@%u/%u", bits & 127, op->shift & 63, whole & 127);
+	out->field = (struct nw_type){NW_TYPE_UNSIGNED, whole, 0};
 	out->sign_bits = is_signed ? bits : 0;
 	finish(out, place, type);
 }
@@ -315,9 +338,11 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		make_constant(op, want, out);
 		return;
 	}
-	if (!place_text(op, arch, vaddr, out, place, sizeof(place)))
+	if (!place_text(op, arch, vaddr, out, place, sizeof(place)) ||
+	    !add_loads(op, arch, caps, out, place, sizeof(place)))
 		return;
 	out->field = out->shown;
+	plain = plain && !op->in_place;
 	bool pointee = plain && (want->base == NW_TYPE_STRING || want->array);
 	if (!caps->memory && (pointee || op->kind != NW_OPERAND_REGISTER))
 		out->problem =
@@ -330,7 +355,7 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		make_pointee(op, arch, place, caps, out);
 	else if (op->reg_high[0])
 		make_pair(op, place, big_endian, out);
-	else if (op->shift)
+	else if (op->shift || op->bits)
 		make_bitfield(op, place, out);
 	else
 		make_number(op, place, big_endian, caps, out);

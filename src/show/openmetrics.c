@@ -74,8 +74,8 @@ static void key_label(const char *keys, const char *key, const char *value,
 	for (size_t i = 0; i < NW_COUNT(ours); i++)
 		taken |= strcmp(ours[i], key) == 0;
 	nw_buf_adds(&name, key);
-	for (size_t i = 0; i < name.len; i++) /* sql(query): sql_query_ */
-		if (strchr("()", name.data[i]))
+	for (size_t i = 0; i < name.len; i++) /* sql(query): sql_query_, a->b: a__b */
+		if (strchr("()->.[]", name.data[i]))
 			name.data[i] = '_';
 	while (taken && !name.failed) {
 		nw_cleanup(nw_free_ptr) char *longer = nw_text("by_%s", nw_buf_str(&name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The debugging information of a file: lines, inlined functions and results all over its code, and how often a function was inlined. */
+/* The debugging information of a file: lines, inlined functions and variables all over its code, and how often a function was inlined. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,12 +23,31 @@ static void read_all(const struct nw_source_lines *lines)
 	PROMISE(length < 1 << 20);
 }
 
+static void try_variables(struct nw_lines *lines, uint64_t vaddr)
+{
+	static const char *const expressions[] = {NW_RESULT, "a", "s->x", "s.inner.y[2]",
+						  "argv[1]"};
+
+	for (size_t i = 0; i < 2 * NW_COUNT(expressions); i++) {
+		const struct nw_variable_place place = {
+			.vaddr = vaddr, .is_entry = i & 1, .cfa = 7, .cfa_offset = 8};
+		struct nw_buf error = {0}, type = {0};
+		struct nw_variable found;
+		nw_lines_variable(lines, &place, expressions[i / 2], &found, &error, &type);
+		PROMISE(found.lack < NW_LACK_COUNT && found.base < NW_BASE_COUNT &&
+			found.loads <= NW_MOST_LOADS);
+		PROMISE(found.lack || error.len || nw_is_plain_size(found.size) ||
+			found.elements);
+		nw_buf_free(&error);
+		nw_buf_free(&type);
+	}
+}
+
 LIBELF_LEAKS
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct nw_source_lines found;
-	struct nw_result_type result;
 	struct nw_image *image = NULL;
 	struct nw_lines *lines = NULL;
 	struct nw_error err = {0};
@@ -47,8 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			uint64_t vaddr = segment->vaddr + segment->filesz / PLACES * i;
 			nw_lines_at(lines, vaddr, &found);
 			read_all(&found);
-			nw_lines_result(lines, vaddr, &result);
-			PROMISE(result.kind < NW_RETURNS_KINDS);
+			try_variables(lines, vaddr);
 		}
 	nw_lines_free(lines);
 	nw_image_free(image);

@@ -139,6 +139,17 @@ static bool is_name(const struct nw_reg_family *family, const char *name, size_t
 	       memcmp(name, family->name, len) == 0;
 }
 
+bool nw_arch_dwarf_register(const struct nw_arch *arch, uint64_t number, char out[12])
+{
+	const char *at = arch->dwarf_regs;
+
+	for (; at && number; number--)
+		at = (at = strchr(at, ' ')) ? at + 1 : NULL;
+	if (at)
+		snprintf(out, 12, "%.*s", (int)strcspn(at, " "), at);
+	return at != NULL;
+}
+
 bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		      struct nw_reg *out)
 {

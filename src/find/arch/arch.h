@@ -75,6 +75,9 @@ enum nw_operand_kind {
  * One argument of a USDT note, such as `-4@8(%rbp)`. The size and sign are the note's: the
  * width of the register's name does not count (sys/sdt.h: "STAP_PROBE_ASM", gdb PR 24541).
  */
+enum {
+	NW_MOST_THEN = 3
+};
 struct nw_operand {
 	enum nw_operand_kind kind;
 	const char *text; /* in the note, text_len bytes */
@@ -90,6 +93,12 @@ struct nw_operand {
 	char index[12];	    /* MEMORY: index register */
 	unsigned int index_bits; /* width of the index register's name */
 	unsigned int scale;	 /* MEMORY: 1, 2, 4, 8, ... with an index */
+	/* MEMORY, GLOBAL: the place holds a pointer; then[0] is added to it, and so on. */
+	unsigned int loads;
+	int64_t then[NW_MOST_THEN];
+	unsigned int
+		bits; /* of a bit field in little-endian memory that begins at `shift`; 0: it is none */
+	bool in_place; /* an array, not a pointer to one */
 	/* Only the index is a problem: memory near the base can be fetched. Without reg, the base is the symbol's
 	 * address. */
 	bool window;
@@ -121,6 +130,8 @@ static inline bool nw_is_plain_size(unsigned int size)
  * with its problem. The operands point into args. Returns 0 or -ENOMEM.
  */
 int nw_operands_parse(const struct nw_arch *arch, const char *args, nw_operands *out);
+/* Truncates a constant to its size; a signed one is extended to 64 bits again. */
+uint64_t nw_operand_cut(uint64_t value, unsigned int size, bool is_signed);
 /* Counts the arguments, without an architecture. */
 size_t nw_operands_count(const char *args);
 

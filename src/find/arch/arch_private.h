@@ -111,6 +111,9 @@ struct nw_arch {
 		const char *name; /* in pt_regs; NULL: the entry is unused */
 	} frame_regs[2];
 
+	/* The names in pt_regs of the registers that DWARF numbers from 0 on; NULL: not known. */
+	const char *dwarf_regs;
+
 	const struct nw_unwind *unwind; /* see nw_arch_unwind(); NULL: not known */
 
 	const struct nw_reg_family *regs;
@@ -174,6 +177,8 @@ const struct nw_arch *nw_arch_find(unsigned int machine, bool elf64, bool big_en
 /* Returns the kernel's name of a register that holds a call frame address, by its DWARF number (the psABI's table
  * "DWARF register number mapping"); NULL: call frame addresses are not counted from this one. */
 const char *nw_arch_frame_register(const struct nw_arch *arch, unsigned int dwarf);
+/* Writes the kernel's name of a register by its DWARF number. Returns false if the kernel has none. */
+bool nw_arch_dwarf_register(const struct nw_arch *arch, uint64_t number, char out[12]);
 /* Looks up a register by the name that an assembler prints, without its sigil. */
 bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 		      struct nw_reg *out);

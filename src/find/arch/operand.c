@@ -46,8 +46,7 @@ static void find_pair(const struct nw_arch *arch, struct nw_operand *op)
 	}
 }
 
-/* Truncates a constant to its size; a signed one is extended to 64 bits again. */
-static uint64_t cut_value(uint64_t value, unsigned int size, bool is_signed)
+uint64_t nw_operand_cut(uint64_t value, unsigned int size, bool is_signed)
 {
 	unsigned int bits = size * 8;
 
@@ -66,7 +65,7 @@ static void check_size(const struct nw_arch *arch, struct nw_operand *op)
 		op->size = arch->word;
 	if (op->kind == NW_OPERAND_CONSTANT && !op->symbol) {
 		if (nw_is_plain_size(op->size))
-			op->value = cut_value(op->value, op->size, op->is_signed);
+			op->value = nw_operand_cut(op->value, op->size, op->is_signed);
 		else if (!op->problem)
 			op->problem = "a constant whose size is not 1, 2, 4 or 8 bytes";
 	} else if (op->kind == NW_OPERAND_REGISTER && !op->problem) {

@@ -191,6 +191,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .ifunc_slot = R_X86_64_IRELATIVE,
 	 .call_args = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9",
 	 .return_value = "8@%rax",
+	 .dwarf_regs = "ax dx cx bx si di bp sp r8 r9 r10 r11 r12 r13 r14 r15",
 	 .stack = "sp",
 	 .frame_regs = {{7, "sp"}, {6, "bp"}},
 	 .unwind = &nw_x86_64_unwind,
@@ -264,6 +265,8 @@ const struct nw_arch nw_arch_table[] = {
 	 .decode = nw_arm64_decode,
 	 .call_args = "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7",
 	 .return_value = "8@x0",
+	 .dwarf_regs =
+		 "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 x29 x30 sp",
 	 .stack = "sp",
 	 .frame_regs = {{31, "sp"}, {29, "x29"}},
 	 .unwind = &nw_arm64_unwind,

@@ -83,21 +83,76 @@ int nw_lines_open(const struct nw_image *image, struct nw_lines **out);
 void nw_lines_free(struct nw_lines *lines);
 void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out);
 
-/* What a function returns, by its type in the source. */
-struct nw_result_type {
-	enum nw_result_kind {
-		NW_RETURNS_UNKNOWN, /* there is no DWARF for it, or it does not tell */
-		NW_RETURNS_VOID,    /* nothing */
-		NW_RETURNS_NUMBER,  /* an integer, a truth value or an enumerator */
-		NW_RETURNS_FLOAT,
-		NW_RETURNS_POINTER,
-		NW_RETURNS_STRUCTURE, /* or an array */
-		NW_RETURNS_KINDS
-	} kind;
-	unsigned int size; /* of a number, in bytes */
-	bool is_signed;
+/* Why the value of a variable cannot be had. The last column is a sentence. */
+#define NW_LACKS(each)                                                                                              \
+	each(NONE, NULL) each(OPTIMISED, "the compiler has optimised it out") each(                                 \
+		PIECES,                                                                                             \
+		"it is in pieces: several registers or places hold it together") each(THREAD,                       \
+										      "it is thread-local")         \
+		each(REGISTER, "it is in a register that ftrace cannot read, such as one for floating point") each( \
+			COMPUTED,                                                                                   \
+			"no register and no memory holds it: a debugger would compute it")                          \
+			each(LATER, "it gets its value after the function's entry") each(                           \
+				PASSED,                                                                             \
+				"DWARF tells where it is after the entry, and how it is passed is not certain")     \
+				each(STRUCTURE, "it is a structure: name one of its fields") each(                  \
+					TYPE,                                                                       \
+					"its type is neither a number, a pointer nor an array of numbers")          \
+					each(WIDE,                                                                  \
+					     "it is a number of another size than 1, 2, 4 and 8 bytes")             \
+						each(DEEP, "it is behind too many pointers") each(                  \
+							VOID,                                                       \
+							"the function returns nothing")                             \
+							each(INCOMPLETE,                                            \
+							     "its type is only declared in this source file")
+enum nw_lack {
+#define NW_LACK_OF(name, why) NW_LACK_##name,
+	NW_LACKS(NW_LACK_OF) NW_LACK_COUNT
 };
-void nw_lines_result(struct nw_lines *lines, uint64_t vaddr, struct nw_result_type *out);
+
+/*
+ * A value that an expression of the source names: "name", "request->id", "points[3].x". It is found from a base, to
+ * which add[0] is added; each further load takes the pointer that is there and adds the next offset.
+ */
+struct nw_variable {
+	const char *error; /* what is wrong with the expression; "": nothing */
+	const char *type;  /* as the source writes it */
+	enum nw_lack lack;
+	enum nw_variable_base {
+		NW_BASE_REGISTER, /* number: DWARF's */
+		NW_BASE_PASSED, /* number: which of the integers that are passed in registers, from 0 on */
+		NW_BASE_ADDRESS,  /* number: linked address */
+		NW_BASE_CONSTANT, /* number: the value */
+		NW_BASE_RESULT,	  /* the register of results */
+		NW_BASE_COUNT
+	} base;
+	uint64_t number;
+	uint8_t is_memory; /* the value is at the address that was computed, not the address itself */
+	unsigned int loads;
+#define NW_MOST_LOADS 3
+	int64_t add[NW_MOST_LOADS + 1];
+	unsigned int size; /* in bytes, of the whole value */
+	uint8_t is_signed, is_float, is_pointer,
+		is_string;	  /* 0 or 1; it is sent as bytes */
+	unsigned int elements;	  /* of an array; 0: it is none */
+	unsigned int shift, bits; /* of a bit field in `size` bytes; bits 0: it is none */
+};
+enum {
+	NW_MOST_VARIABLES = 64 /* in one question */
+};
+/* The expression for a function's result. */
+#define NW_RESULT "$retval"
+struct nw_variable_place {
+	uint64_t vaddr;
+	bool is_entry; /* vaddr is the first instruction of the function, and nothing has run yet */
+	uint64_t
+		cfa; /* DWARF number of a register; NW_NO_REGISTER: the call frame's address is unknown */
+	int64_t cfa_offset;
+};
+/* Finds one variable. Text of `out` is appended to `texts`, and its pointers are not set. */
+void nw_lines_variable(struct nw_lines *lines, const struct nw_variable_place *place,
+		       const char *expression, struct nw_variable *out,
+		       struct nw_buf *error, struct nw_buf *type);
 
 /* Returns how many copies of a function were inlined according to DWARF; -1 without DWARF or libdw. */
 int nw_count_inlined(const struct nw_image *image, const char *name);
@@ -193,11 +248,14 @@ int nw_reader_copy(struct nw_reader *reader, const struct nw_read_file *file,
 int nw_source_names(const nw_strings *names, nw_strings *out);
 
 /*
- * Finds what the function at vaddr returns; without debugging information that is unknown. It is an error if the file
- * cannot be read. The reader must not be used for another file.
+ * Finds the variables that these expressions name at an address (struct nw_variable). Strings are valid until the next
+ * question. Without debugging information all are unknown: *known is false. It is an error if the file cannot be read.
+ * The reader must not be used for another file.
  */
-int nw_image_result(struct nw_reader *reader, const struct nw_image *image, uint64_t vaddr,
-		    struct nw_result_type *out, struct nw_error *err);
+int nw_image_variables(struct nw_reader *reader, const struct nw_image *image,
+		       uint64_t vaddr, bool is_entry, const char *const *expressions,
+		       size_t count, struct nw_variable *out, bool *known,
+		       struct nw_error *err);
 
 /* ---- frames ------------------------------------------------------------------------- */
 

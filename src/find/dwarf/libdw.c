@@ -41,6 +41,16 @@
 	each(const char *, NULL, dwarf_formstring, (Dwarf_Attribute *attribute), (attribute)) \
 	each(Dwarf_Die *, NULL, dwarf_formref_die, (Dwarf_Attribute *attribute, Dwarf_Die *out), (attribute, out)) \
 	each(int, -1, dwarf_formudata, (Dwarf_Attribute *attribute, Dwarf_Word *out), (attribute, out)) \
+	each(int, -1, dwarf_formsdata, (Dwarf_Attribute *attribute, Dwarf_Sword *out), (attribute, out)) \
+	each(unsigned int, 0, dwarf_whatform, (Dwarf_Attribute *attribute), (attribute)) \
+	each(int, -1, dwarf_aggregate_size, (Dwarf_Die *die, Dwarf_Word *out), (die, out)) \
+	each(int, -1, dwarf_formaddr, (Dwarf_Attribute *attribute, Dwarf_Addr *out), (attribute, out)) \
+	each(int, -1, dwarf_getlocation_attr, \
+		(Dwarf_Attribute *attribute, const Dwarf_Op *op, Dwarf_Attribute *out), \
+		(attribute, op, out)) \
+	each(int, -1, dwarf_getlocation_addr, \
+		(Dwarf_Attribute *attribute, Dwarf_Addr address, Dwarf_Op **ops, size_t *counts, size_t most), \
+		(attribute, address, ops, counts, most)) \
 	each(int, -1, dwarf_getsrcfiles, (Dwarf_Die *unit, Dwarf_Files **files, size_t *count), (unit, files, count)) \
 	each(const char *, NULL, dwarf_filesrc, \
 		(Dwarf_Files *files, size_t at, Dwarf_Word *time, Dwarf_Word *length), \

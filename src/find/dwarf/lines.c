@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Finds the source line of an address, and the functions that the compiler has inlined there, and what a
- * function returns, from the DWARF of the file or its debug file, by libdw.
+ * Finds the source line of an address, and the functions that the compiler has inlined there, from the DWARF of the file or its debug file, by libdw.
  */
-#include "info.h"
+#include "lines.h"
 
 #ifdef NW_HAVE_LIBDW
 
@@ -13,11 +12,6 @@
 #include <unistd.h>
 
 #include "find/elf/symbol.h"
-
-struct nw_lines {
-	struct nw_info info;
-	int fd; /* of the debug file; -1: it is in the file itself */
-};
 
 int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
 {
@@ -53,8 +47,7 @@ void nw_lines_free(struct nw_lines *lines)
 	free(lines);
 }
 
-/* Finds the unit by the table of addresses, which gcc writes; else by trying all units. */
-static bool find_unit(const struct nw_lines *lines, uint64_t vaddr, Dwarf_Die *out)
+bool nw_find_unit(const struct nw_lines *lines, uint64_t vaddr, Dwarf_Die *out)
 {
 	Dwarf_Off at = 0, next;
 	size_t header;
@@ -81,7 +74,7 @@ static const char *name_of(const struct nw_lines *lines, Dwarf_Die *die)
 				 dwarf_attr_integrate(die, DW_AT_name, &attribute));
 }
 
-static unsigned int number(Dwarf_Die *die, unsigned int name)
+unsigned int nw_die_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value = 0;
@@ -94,7 +87,7 @@ static unsigned int number(Dwarf_Die *die, unsigned int name)
 static struct nw_source_line call_of(const struct nw_lines *lines, Dwarf_Die *unit,
 				     Dwarf_Die *inlined)
 {
-	unsigned int file = number(inlined, DW_AT_call_file);
+	unsigned int file = nw_die_number(inlined, DW_AT_call_file);
 	Dwarf_Files *files;
 	size_t count;
 
@@ -102,16 +95,8 @@ static struct nw_source_line call_of(const struct nw_lines *lines, Dwarf_Die *un
 	    dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
 		return (struct nw_source_line){0};
 	return (struct nw_source_line){dwarf_filesrc(files, file, NULL, NULL),
-				       number(inlined, DW_AT_call_line)};
+				       nw_die_number(inlined, DW_AT_call_line)};
 }
-
-/* The entries around an address, from the unit inwards. */
-struct scopes {
-	uint64_t vaddr;
-	uint64_t entries; /* limit of further entries: files are hostile */
-	size_t depth;
-	Dwarf_Die die[64];
-};
 
 /* May the entry contain functions although it has no address? Functions may be in namespaces and types, as in Rust,
  * where dwarf_getscopes() does not look; and of nested inlined functions it returns only the first. */
@@ -130,8 +115,7 @@ static bool has_no_address(Dwarf_Die *die)
 	}
 }
 
-/* Returns true if `out` ends with the innermost entry that has the address. */
-static bool find_scopes(Dwarf_Die *die, struct scopes *out)
+bool nw_find_scopes(Dwarf_Die *die, struct nw_scopes *out)
 {
 	Dwarf_Die child;
 
@@ -145,7 +129,7 @@ static bool find_scopes(Dwarf_Die *die, struct scopes *out)
 		if (!around && !has_no_address(&child))
 			continue;
 		out->die[out->depth++] = child;
-		if (find_scopes(&child, out) || around)
+		if (nw_find_scopes(&child, out) || around)
 			return true;
 		out->depth--;
 	} while (dwarf_siblingof(&child, &child) == 0);
@@ -154,12 +138,13 @@ static bool find_scopes(Dwarf_Die *die, struct scopes *out)
 
 void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out)
 {
-	struct scopes scopes = {.vaddr = vaddr, .entries = nw_debug_size(lines->info.elf)};
+	struct nw_scopes scopes = {.vaddr = vaddr,
+				   .entries = nw_debug_size(lines->info.elf)};
 	Dwarf_Die unit;
 	int line = 0;
 
 	*out = (struct nw_source_lines){0};
-	if (!find_unit(lines, vaddr, &unit))
+	if (!nw_find_unit(lines, vaddr, &unit))
 		return;
 	Dwarf_Line *source = nw_unit_has_lines(&lines->info.sections, &unit)
 				     ? dwarf_getsrc_die(&unit, vaddr)
@@ -167,7 +152,7 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 	if (source && dwarf_lineno(source, &line) == 0)
 		out->line = (struct nw_source_line){dwarf_linesrc(source, NULL, NULL),
 						    (unsigned int)line};
-	find_scopes(&unit, &scopes);
+	nw_find_scopes(&unit, &scopes);
 	while (scopes.depth > 0) {
 		Dwarf_Die *scope = &scopes.die[--scopes.depth];
 		if (dwarf_tag(scope) == DW_TAG_subprogram)
@@ -181,117 +166,6 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 		}
 		out->line = call_of(lines, &unit, scope);
 	}
-}
-
-/* ---- results ------------------------------------------------------------------------ */
-
-/* Finds the type of an entry behind typedefs and qualifiers. Returns false if it has none. */
-static bool find_type(Dwarf_Die *die, Dwarf_Die *out)
-{
-	enum {
-		MOST_QUALIFIERS = 64 /* in hostile files, types may name themselves */
-	};
-	Dwarf_Attribute attribute;
-	Dwarf_Die at = *die;
-
-	for (int i = 0; i < MOST_QUALIFIERS; i++) {
-		if (!dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute),
-				       out))
-			return false;
-		switch (dwarf_tag(out)) {
-		case DW_TAG_typedef:
-		case DW_TAG_const_type:
-		case DW_TAG_volatile_type:
-		case DW_TAG_atomic_type:
-		case DW_TAG_restrict_type:
-			at = *out;
-			break;
-		default:
-			return true;
-		}
-	}
-	return false;
-}
-
-static struct nw_result_type number_of(Dwarf_Die *type)
-{
-	struct nw_result_type result = {.kind = NW_RETURNS_NUMBER};
-
-	result.size = number(type, DW_AT_byte_size);
-	switch (number(type, DW_AT_encoding)) {
-	case DW_ATE_signed:
-	case DW_ATE_signed_char:
-		result.is_signed = true;
-		return result;
-	case DW_ATE_unsigned:
-	case DW_ATE_unsigned_char:
-	case DW_ATE_boolean:
-	case DW_ATE_UTF:
-		return result;
-	case DW_ATE_float:
-		result.kind = NW_RETURNS_FLOAT;
-		return result;
-	case DW_ATE_complex_float:
-		result.kind = NW_RETURNS_STRUCTURE;
-		return result;
-	default:
-		return (struct nw_result_type){0};
-	}
-}
-
-/* An enumeration has the sign of the type below it; one without such a type does not tell. */
-static struct nw_result_type enumeration_of(Dwarf_Die *type)
-{
-	struct nw_result_type result = {0};
-	Dwarf_Die below;
-
-	if (find_type(type, &below) && dwarf_tag(&below) == DW_TAG_base_type)
-		result = number_of(&below);
-	return result;
-}
-
-static struct nw_result_type result_of(Dwarf_Die *type)
-{
-	switch (dwarf_tag(type)) {
-	case DW_TAG_base_type:
-		return number_of(type);
-	case DW_TAG_enumeration_type:
-		return enumeration_of(type);
-	case DW_TAG_pointer_type:
-	case DW_TAG_reference_type:
-	case DW_TAG_rvalue_reference_type:
-		return (struct nw_result_type){.kind = NW_RETURNS_POINTER};
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-	case DW_TAG_array_type:
-		return (struct nw_result_type){.kind = NW_RETURNS_STRUCTURE};
-	default:
-		return (struct nw_result_type){0};
-	}
-}
-
-void nw_lines_result(struct nw_lines *lines, uint64_t vaddr, struct nw_result_type *out)
-{
-	struct scopes scopes = {.vaddr = vaddr, .entries = nw_debug_size(lines->info.elf)};
-	Dwarf_Attribute attribute;
-	Dwarf_Die unit, type;
-
-	*out = (struct nw_result_type){0};
-	if (!find_unit(lines, vaddr, &unit))
-		return;
-	find_scopes(&unit, &scopes);
-	while (scopes.depth > 0 &&
-	       dwarf_tag(&scopes.die[scopes.depth - 1]) != DW_TAG_subprogram)
-		scopes.depth--;
-	if (!scopes.depth)
-		return;
-	Dwarf_Die *function = &scopes.die[scopes.depth - 1];
-	if (find_type(function, &type))
-		*out = result_of(&type);
-	else if (!dwarf_attr_integrate(function, DW_AT_type, &attribute) &&
-		 number(&unit, DW_AT_language) != DW_LANG_Mips_Assembler)
-		out->kind = NW_RETURNS_VOID; /* assemblers do not tell */
 }
 
 #else
@@ -315,13 +189,6 @@ void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines 
 	(void)lines;
 	(void)vaddr;
 	*out = (struct nw_source_lines){0};
-}
-
-void nw_lines_result(struct nw_lines *lines, uint64_t vaddr, struct nw_result_type *out)
-{
-	(void)lines;
-	(void)vaddr;
-	*out = (struct nw_result_type){0};
 }
 
 #endif

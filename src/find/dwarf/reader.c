@@ -428,8 +428,8 @@ static int ask_process(struct nw_reader *reader, struct nw_wire *out, struct nw_
 }
 
 /* Asks the question in reader->question. *out: the answer behind its kind. */
-static int ask(struct nw_reader *reader, const struct nw_read_file *file,
-	       struct nw_wire *out, struct nw_error *err)
+int nw_question_ask(struct nw_reader *reader, const struct nw_read_file *file,
+		    struct nw_wire *out, struct nw_error *err)
 {
 	struct nw_error ignored = {0};
 	int ret = 0;
@@ -466,12 +466,13 @@ static int ask(struct nw_reader *reader, const struct nw_read_file *file,
 	return nw_fail(err, code, "%s", nw_strerror(code));
 }
 
-static void begin(struct nw_reader *reader, enum nw_question kind,
-		  const struct nw_read_file *file)
+struct nw_buf *nw_question_begin(struct nw_reader *reader, enum nw_question kind,
+				 const struct nw_read_file *file)
 {
 	nw_buf_clear(&reader->question);
 	nw_put(&reader->question, kind, 1);
 	nw_put(&reader->question, file->number, 4);
+	return &reader->question;
 }
 
 /* Fails if the answer could not be parsed. */
@@ -488,8 +489,8 @@ int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,
 
 	*out = (struct nw_file_facts){0};
 	reader->names = true;
-	begin(reader, NW_ASK_FILE, file);
-	int ret = ask(reader, file, &answer, err);
+	nw_question_begin(reader, NW_ASK_FILE, file);
+	int ret = nw_question_ask(reader, file, &answer, err);
 	if (ret < 0)
 		return ret;
 	unsigned int machine = (unsigned int)nw_take(&answer, 4);
@@ -545,11 +546,11 @@ int nw_reader_place(struct nw_reader *reader, const struct nw_read_file *file,
 			err, ETIMEDOUT,
 			"reading source lines took longer than 10 s of processor time altogether");
 	const uint64_t before = depth == NW_PLACE_LINES ? reader->cpu + cpu_of(reader) : 0;
-	begin(reader, NW_ASK_PLACE, file);
+	nw_question_begin(reader, NW_ASK_PLACE, file);
 	nw_put(&reader->question, depth, 1);
 	nw_put(&reader->question, reader->linked, 1);
 	nw_put(&reader->question, vaddr, 8);
-	int ret = ask(reader, file, &answer, err);
+	int ret = nw_question_ask(reader, file, &answer, err);
 	if (depth == NW_PLACE_LINES)
 		reader->lines_cpu += nw_max64(reader->cpu + cpu_of(reader), before) -
 				     before;
@@ -625,110 +626,6 @@ void nw_reader_free(struct nw_reader *reader)
 	free(reader);
 }
 
-/* ---- questions about images --------------------------------------------------------- */
-
-static int get_of_image(void *arg, unsigned int what, const char *name)
-{
-	const struct nw_image *image = arg;
-
-	if (what != NW_WANT_FILE)
-		return nw_debug_place_open(image->path, (enum nw_debug_place)what, name);
-	int fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? -errno : fd;
-}
-
-static struct nw_read_file file_of(const struct nw_image *image)
-{
-	return (struct nw_read_file){.get = get_of_image,
-				     .arg = (struct nw_image *)(uintptr_t)image};
-}
-
-static void take_frame(struct nw_wire *answer, const struct nw_arch *arch,
-		       struct nw_frame *out)
-{
-	struct nw_frame frame = {0};
-
-	frame.function = nw_take(answer, 8);
-	frame.size = nw_take(answer, 8);
-	frame.next = nw_take(answer, 8);
-	unsigned int number = (unsigned int)nw_take(answer, 4);
-	frame.offset = (int64_t)nw_take(answer, 8);
-	frame.reg = number == NW_NO_REGISTER ? NULL : nw_arch_frame_register(arch, number);
-	if (!answer->bad)
-		*out = frame;
-}
-
-static int ask_frames(struct nw_reader *reader, const struct nw_image *image,
-		      const uint64_t *vaddrs, size_t count, struct nw_frame *out,
-		      struct nw_error *err)
-{
-	const struct nw_read_file file = file_of(image);
-	struct nw_wire answer;
-
-	begin(reader, NW_ASK_FRAMES, &file);
-	nw_put(&reader->question, count, 4);
-	for (size_t i = 0; i < count; i++)
-		nw_put(&reader->question, vaddrs[i], 8);
-	int ret = ask(reader, &file, &answer, err);
-	for (size_t i = 0; ret == 0 && i < count; i++)
-		take_frame(&answer, image->arch, &out[i]);
-	return ret;
-}
-
-int nw_image_frames(struct nw_reader *reader, const struct nw_image *image,
-		    const uint64_t *vaddrs, size_t count, struct nw_frame *out,
-		    struct nw_error *err)
-{
-	struct nw_error why = {0};
-	int ret = 0;
-
-	for (size_t i = 0; i < count; i++)
-		out[i] = (struct nw_frame){0};
-	for (size_t i = 0; image->arch && ret == 0 && i < count; i += NW_MOST_FRAMES_ASKED)
-		ret = ask_frames(reader, image, vaddrs + i,
-				 nw_min64(count - i, NW_MOST_FRAMES_ASKED), out + i, &why);
-	return nw_is_shortage(-ret)
-		       ? nw_fail(err, -ret, "cannot read '%s': %s", image->path, why.what)
-		       : 0;
-}
-
-int nw_image_result(struct nw_reader *reader, const struct nw_image *image, uint64_t vaddr,
-		    struct nw_result_type *out, struct nw_error *err)
-{
-	const struct nw_read_file file = file_of(image);
-	struct nw_wire answer;
-
-	*out = (struct nw_result_type){0};
-	begin(reader, NW_ASK_RESULT, &file);
-	nw_put(&reader->question, vaddr, 8);
-	int ret = ask(reader, &file, &answer, err);
-	if (ret < 0)
-		return ret;
-	const unsigned int kind = (unsigned int)nw_take(&answer, 1);
-	const unsigned int size = (unsigned int)nw_take(&answer, 4);
-	const bool is_signed = nw_take(&answer, 1) != 0;
-	if (!answer.bad && kind < NW_RETURNS_KINDS)
-		*out = (struct nw_result_type){(enum nw_result_kind)kind, size, is_signed};
-	return 0;
-}
-
-int nw_count_inlined(const struct nw_image *image, const char *name)
-{
-	const struct nw_read_file file = file_of(image);
-	struct nw_reader *reader;
-	struct nw_wire answer;
-	int copies = -1;
-
-	if (nw_reader_open(&reader) < 0)
-		return -1;
-	begin(reader, NW_ASK_INLINED, &file);
-	nw_put_text(&reader->question, name, strlen(name));
-	if (ask(reader, &file, &answer, NULL) == 0)
-		copies = (int)(int32_t)nw_take(&answer, 4);
-	nw_reader_free(reader);
-	return copies;
-}
-
 /* ---- names -------------------------------------------------------------------------- */
 
 /* Names need no file. */
@@ -749,7 +646,7 @@ static int ask_names(struct nw_reader *reader, const nw_strings *names, size_t f
 	struct nw_wire answer;
 	size_t count = first;
 
-	begin(reader, NW_ASK_NAMES, &none);
+	nw_question_begin(reader, NW_ASK_NAMES, &none);
 	size_t place = reader->question.len;
 	nw_put(&reader->question, 0, 4);
 	while (count < names->count && !reader->question.failed &&
@@ -763,7 +660,7 @@ static int ask_names(struct nw_reader *reader, const nw_strings *names, size_t f
 	const uint32_t asked = (uint32_t)count;
 	if (!reader->question.failed)
 		memcpy(reader->question.data + place, &asked, sizeof(asked));
-	int ret = ask(reader, &none, &answer, &ignored);
+	int ret = nw_question_ask(reader, &none, &answer, &ignored);
 	if (ret < 0)
 		return ret;
 	size_t done = (size_t)nw_take(&answer, 4);

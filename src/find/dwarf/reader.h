@@ -21,7 +21,8 @@ enum nw_question {
 	NW_ASK_PLACE,
 	NW_ASK_FRAMES,	/* number of addresses (4), the addresses (8 each) */
 	NW_ASK_INLINED, /* the function's name (string) */
-	NW_ASK_RESULT,	/* the function's address (8) */
+	/* The address (8), 1: it is the entry (1), number of expressions (4), the expressions (strings) */
+	NW_ASK_VARIABLES,
 	/* Number of names (4), the names (strings); the file's number is ignored */
 	NW_ASK_NAMES,
 };
@@ -40,7 +41,7 @@ enum nw_answer {
 	 *
 	 * INLINED: number of copies, or -1 (4).
 	 *
-	 * RESULT: enum nw_result_kind (1), size (4), 1: signed (1).
+	 * VARIABLES: the file has DWARF (1), and for each the fields of struct nw_variable.
 	 *
 	 * NAMES: how many names were processed (4), and for each its name in the source (string); "": unknown.
 	 */
@@ -50,6 +51,13 @@ enum nw_answer {
 	NW_ANSWER_ERROR, /* errno (4) */
 };
 /* nopwatch's reply to NW_ANSWER_WANT: errno (4); 0: the descriptor comes with it. */
+
+/* Begins a question, to whose text the caller adds its data. */
+struct nw_buf *nw_question_begin(struct nw_reader *reader, enum nw_question kind,
+				 const struct nw_read_file *file);
+/* Asks it. The answer is valid until the next question. Returns 0, or -errno as the functions of dwarf.h do; err may be NULL. */
+int nw_question_ask(struct nw_reader *reader, const struct nw_read_file *file,
+		    struct nw_wire *out, struct nw_error *err);
 
 /* ---- the reader's side (served.c) --------------------------------------------------- */
 

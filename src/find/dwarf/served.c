@@ -296,16 +296,37 @@ static void answer_frames(struct open_file *file, struct nw_wire *question,
 	out->failed |= !file->frames;
 }
 
-static void answer_result(struct open_file *file, struct nw_wire *question,
-			  struct nw_buf *out)
+static void answer_variables(struct open_file *file, struct nw_wire *question,
+			     struct nw_buf *out)
 {
-	struct nw_result_type result = {0};
+	struct nw_variable_place place = {.vaddr = nw_take(question, 8)};
+	struct nw_frame_numbers frame = {.reg = NW_NO_REGISTER};
+	struct nw_lines *lines = lines_of(file, out);
 
-	if (lines_of(file, out))
-		nw_lines_result(file->lines, nw_take(question, 8), &result);
-	nw_put(out, result.kind, 1);
-	nw_put(out, result.size, 4);
-	nw_put(out, result.is_signed, 1);
+	place.is_entry = nw_take(question, 1);
+	uint64_t count = nw_min64(nw_take(question, 4), NW_MOST_VARIABLES);
+	nw_put(out, lines != NULL, 1);
+	if (!lines)
+		return;
+	if (!file->frames)
+		file->frames = nw_frames_open(file->image);
+	out->failed |= !file->frames;
+	if (file->frames)
+		nw_frame_at(file->frames, place.vaddr, &frame);
+	place.cfa = frame.reg;
+	place.cfa_offset = frame.offset;
+	for (uint64_t i = 0; i < count; i++) {
+		struct nw_variable found = {0};
+		struct nw_buf error = {0}, type = {0};
+		nw_lines_variable(lines, &place, nw_take_text(question), &found, &error,
+				  &type);
+		out->failed |= error.failed || type.failed;
+		put_cut(out, nw_buf_str(&error));
+		put_cut(out, nw_buf_str(&type));
+		nw_buf_add(out, &found, sizeof(found));
+		nw_buf_free(&error);
+		nw_buf_free(&type);
+	}
 }
 
 /* Answers as many names as there is room for. */
@@ -356,8 +377,8 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 		answer_place(served, file, &wire, out);
 	else if (kind == NW_ASK_FRAMES)
 		answer_frames(file, &wire, out);
-	else if (kind == NW_ASK_RESULT)
-		answer_result(file, &wire, out);
+	else if (kind == NW_ASK_VARIABLES)
+		answer_variables(file, &wire, out);
 	else if (kind == NW_ASK_NAMES)
 		answer_names(served, &wire, out);
 	else

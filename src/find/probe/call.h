@@ -13,6 +13,26 @@
 int nw_call_operands(const struct nw_image *image, const char *name, bool is_return,
 		     size_t named, const nw_named_args *types, nw_operands *out);
 
+/* A function, and what reads its debugging information. */
+struct nw_source_function {
+	struct nw_reader *reader;
+	const struct nw_image *image;
+	const char *symbol; /* NULL: it has none */
+	uint64_t vaddr;
+};
+/*
+ * Finds the arguments of a function's entry by their names in its source (DWARF), and makes `args` and the operands of
+ * them. *found false: nothing is changed, since there is no DWARF, or the names are no names of the source and mean the
+ * arguments in their order; *warning says so then. It is a usage error if only the source could know them
+ * ("request->id").
+ */
+int nw_source_operands(const struct nw_source_function *function,
+		       const struct nw_spec *spec, nw_named_args *args, nw_operands *out,
+		       bool *found, char **warning, struct nw_error *err);
+/* Applies the type that a function returns in its source. *warning: the source cannot be read. */
+int nw_source_result(const struct nw_source_function *function, struct nw_operand *op,
+		     char **warning);
+
 /* Returns a usage error if the user wants a floating-point value that cannot be fetched. */
 int nw_call_refuse_floats(const struct nw_image *image, const char *name, bool is_return,
 			  const nw_named_args *types, struct nw_error *err);

@@ -220,43 +220,44 @@ static int warn_once(const struct matching *m, char *text)
 	return ret;
 }
 
-/* Applies the type that the function returns in its source. A type that the user gave comes first. */
+/* Applies the type of the result in the source. A type that the user gave comes first, and Go's DWARF lists results as
+ * parameters. */
 static int type_result(const struct matching *m, const struct found *f,
 		       const nw_named_args *types, struct nw_operand *op)
 {
-	struct nw_result_type result = {0};
-	struct nw_error why = {0};
 	bool typed = types->count && types->item[0].type.base != NW_TYPE_DEFAULT;
+	const struct nw_source_function function = {m->reader, m->image, f->symbol.name,
+						    f->vaddr};
+	char *warning = NULL;
 
-	/* Go's DWARF lists results as parameters. */
 	if (typed || op->problem || m->image->go)
 		return 0;
-	int ret = nw_image_result(m->reader, m->image, f->vaddr, &result, &why);
-	if (ret < 0)
-		return warn_once(m, nw_text("the types of %s are not known: %s",
-					    m->image->path, why.what));
-	switch (result.kind) {
-	case NW_RETURNS_VOID:
-		op->problem = "the function returns nothing";
-		break;
-	case NW_RETURNS_FLOAT:
-		op->problem = m->image->arch->float_result;
-		break;
-	case NW_RETURNS_STRUCTURE:
-		op->problem =
-			"the function returns a structure, which is in memory or in several registers";
-		break;
-	case NW_RETURNS_NUMBER:
-		if (result.size > op->size || !nw_is_plain_size(result.size))
-			op->problem =
-				"the function returns a number that does not fit into one register";
-		op->size = result.size;
-		op->is_signed = result.is_signed;
-		break;
-	default:
-		break;
+	int ret = nw_source_result(&function, op, &warning);
+	return ret < 0 || !warning ? ret : warn_once(m, warning);
+}
+
+/* Finds the arguments by their names in the source, if the user gave such names. */
+static int name_arguments(const struct matching *m, const struct found *f,
+			  struct nw_probe *probe, bool *found)
+{
+	const struct nw_source_function function = {m->reader, m->image, f->symbol.name,
+						    f->vaddr};
+	char *warning = NULL;
+	int ret = 0;
+
+	*found = false;
+	nw_vec_each (&probe->points, point)
+		if (ret == 0)
+			ret = nw_source_operands(&function, m->spec, &probe->args,
+						 &point->operands, found, &warning, m->err);
+	if (ret == 0 && *found) {
+		probe->has_args = true;
+		probe->named = m->spec->args.count;
 	}
-	return 0;
+	if (ret == 0 && warning)
+		return warn_once(m, warning) < 0 ? nw_no_memory(m->err) : 0;
+	free(warning);
+	return ret;
 }
 
 /*
@@ -323,9 +324,13 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 			      ? add_points(m, f, is_return, probe)
 			      : nw_no_memory(m->err);
 	}
-	if (ret == 0 && m->image->arch && (named || m->scope->want_operands))
+	bool by_name = false;
+	if (ret == 0 && m->image->arch && named && !is_return && !spec->offset &&
+	    f->symbol.name)
+		ret = name_arguments(m, f, probe, &by_name);
+	if (ret == 0 && m->image->arch && !by_name && (named || m->scope->want_operands))
 		ret = add_arguments(m, f, is_return, named ? spec->args.count : 0, probe);
-	if (ret == 0 && named)
+	if (ret == 0 && named && !by_name)
 		ret = nw_probe_name_args(spec, probe, m->err);
 	return ret;
 }

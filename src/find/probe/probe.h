@@ -38,8 +38,12 @@ struct nw_type {
 
 int nw_type_parse(const char *text, size_t len, struct nw_type *out);
 
+/* What may follow the name of a variable in the path to one of its fields. */
+#define NW_PATH_CHARACTERS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.->[]"
+
 struct nw_named_arg {
-	char name[32]; /* "": argN */
+	char name[32]; /* "": argN; of a function also "request->id" */
 	struct nw_type type;
 	/* For a string: the argument that has its length; "": it ends with a NUL. */
 	char length[32];

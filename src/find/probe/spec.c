@@ -144,6 +144,16 @@ static bool is_identifier(const char *text, size_t len)
 	return true;
 }
 
+/* Is it a path through the source's variables, such as "request->id" or "points[3].x"? */
+static bool is_path(const char *text, size_t len)
+{
+	size_t name = 0;
+
+	while (name < len && is_identifier(text, name + 1))
+		name++;
+	return name && strspn(text + name, NW_PATH_CHARACTERS) >= len - name;
+}
+
 /* Parses a type. In "string[len]", `len` is the name of the argument that has the length. */
 static int parse_type(const char *text, size_t len, struct nw_named_arg *arg)
 {
@@ -170,7 +180,9 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 
 	if (!arg)
 		return nw_no_memory(err);
-	if (name_len >= sizeof(arg->name) || !is_identifier(text, name_len))
+	bool of_function = spec->kind == NW_SPEC_FUNC || spec->kind == NW_SPEC_UPROBE;
+	if (name_len >= sizeof(arg->name) ||
+	    !(is_identifier(text, name_len) || (of_function && is_path(text, name_len))))
 		return bad_spec(
 			err, whole,
 			"an argument's name is a C identifier of up to 31 characters");

@@ -127,7 +127,9 @@ static int read_name(struct reader *r, struct test *test)
 	const char *at = r->at;
 	size_t len = 0;
 
-	while (isalnum((unsigned char)at[len]) || at[len] == '_')
+	while (isalnum((unsigned char)at[len]) || at[len] == '_' ||
+	       (len && (at[len] == '.' || at[len] == '[' || at[len] == ']')) ||
+	       (len && at[len] == '-' && at[len + 1] == '>' && ++len))
 		len++;
 	if (!len || isdigit((unsigned char)*at))
 		return complain(r, at, "a name is missing");
