@@ -193,20 +193,31 @@ static void reap(struct nw_reader *reader)
 			reader->unreaped[i] = 0;
 }
 
+/*
+ * Waits for the end of a process that is ending, at most for this time: if a file system does not answer, it lives on. It
+ * mostly ends within 0.1 ms, for which the first event of a run would wait. Returns its number, 0, or -1.
+ */
+static pid_t wait_for_end(pid_t pid, int *status, int64_t most_ns)
+{
+	struct timespec nap = {0, 20000};
+	pid_t ended = waitpid(pid, status, WNOHANG);
+
+	for (int64_t napped = 0; !ended && napped < most_ns; napped += nap.tv_nsec) {
+		nanosleep(&nap, NULL);
+		ended = waitpid(pid, status, WNOHANG);
+		if (nap.tv_nsec < 1000000)
+			nap.tv_nsec *= 2;
+	}
+	return ended;
+}
+
 /* Kills one of our processes and forgets it. *status: how it has ended, if it had ended before. */
 static void end_process(struct nw_reader *reader, pid_t *pid, int *socket, int *status)
 {
-	const struct timespec moment = {0, 1000000};
-	pid_t ended = 0;
-
 	if (!*pid)
 		return;
 	kill(*pid, SIGKILL);
-	for (int i = 0; i < 100 && !ended; i++) {
-		ended = waitpid(*pid, status, WNOHANG);
-		if (!ended)
-			nanosleep(&moment, NULL);
-	}
+	pid_t ended = wait_for_end(*pid, status, 100000000);
 	reap(reader);
 	for (size_t i = 0; i < MOST_UNREAPED && !ended; i++)
 		if (!reader->unreaped[i]) {
@@ -290,15 +301,9 @@ static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_
 /* Reports that the reader has closed its end of the socket because it has died. */
 static int tell_death(struct nw_reader *reader, struct nw_error *err)
 {
-	const struct timespec moment = {0, 1000000};
 	int status = 0;
-	pid_t ended = 0;
+	pid_t ended = wait_for_end(reader->pid, &status, 200000000);
 
-	for (int i = 0; i < 200 && !ended; i++) {
-		ended = waitpid(reader->pid, &status, WNOHANG);
-		if (!ended)
-			nanosleep(&moment, NULL);
-	}
 	if (ended) {
 		reader->pid = 0;
 		close(reader->socket);
