@@ -20,6 +20,20 @@ else
   skip "the page in a browser" "chromium and chromedriver are not installed"
 fi
 
+# ---- the slowest spans, without a script ----
+
+python3 - page.html events.json >slow.out <<'P'
+import html, json, re, sys
+page = re.sub(r"<script.*?</script>", "", open(sys.argv[1], encoding="utf-8").read(), flags=re.S)
+table = re.search(r'<div id="slowest"><h3>(.*?)</h3>.*?<tbody>(.*?)</tbody>', page, re.S)
+rows = [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in table[2].split("</tr>") if "<td" in row]
+print(table[1], len(rows), sep="|")
+print(*rows[0], sep="|")
+P
+has "the page itself has the ten slowest spans, the longest first, with their arguments" "$(cat slow.out)" \
+  '^2[.]13 ms[|]myserver:request[|]0[.]68192[0-9] s[|]server-4334[|]arg0=2000312 arg1=140265341869664[|]arg0=2000312 arg1=200 arg2=2863$'
+has "and how many they are" "$(cat slow.out)" '^The 10 slowest spans[|]10$'
+
 # ---- stacks, as --stack hands them out ----
 
 with_flames() { # PAGE ROW FRAME: the same page, with data of our own
@@ -53,6 +67,7 @@ evil='</script><img src=x onerror="document.title=`HACKED`">'
 } >'<script>HACKED<!--&amp;.txt'
 "$NOPWATCH" report -f html --by comm -o evil.html '<script>HACKED<!--&amp;.txt'
 is "nothing of it is in the page but in its data" "$(grep -c '<img' evil.html)" 0
+is "the table of the slowest has it as text" "$(sed -n '/id="slowest"/,/<\/div>/p' evil.html | grep -c '&#60;/script&#62;&#60;img src=x onerror=')" 1
 page evil.html
 "$NOPWATCH" report -f html -o plain.html '<script>HACKED<!--&amp;.txt'
 page plain.html

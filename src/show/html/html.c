@@ -3,16 +3,19 @@
  * HTML: a report as one page that needs no other file. The page is report.html, with report.css, flame.js, report.js
  * and the data in it; docs/html.md describes the data.
  *
- * Names and strings of programs are only in the data, which are JSON in an element that browsers do not run, without
- * any character that could end the element; the scripts show them as text. The page's own Content-Security-Policy
+ * Names and strings of programs are in the data, which are JSON in an element that browsers do not run, without any
+ * character that could end the element; the scripts show them as text. The table of the slowest spans has them, too,
+ * with character references for what HTML could take for an element. The page's own Content-Security-Policy
  * allows these scripts and this one style sheet, by their hashes, and no request at all.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "show/json/json.h"
 #include "show/rows/order.h"
 #include "show/rows/report.h"
+#include "show/text/text.h"
 
 extern const char nw_html_page[], nw_html_style[], nw_html_flame[], nw_html_script[];
 
@@ -194,6 +197,131 @@ static void picture(struct page *page, enum nw_series_kind kind, size_t number,
 	states_over_time(&page->json, series);
 	if (kind == NW_SERIES_SPANS)
 		slowest(page, series);
+}
+
+/* ---- the slowest spans of all, which need no script ----------------------------------- */
+
+enum {
+	MOST_SLOW = 10
+};
+
+/* A slow span, and the span and group that it belongs to. */
+struct slow {
+	const struct nw_exemplar *span;
+	size_t number, group;
+};
+
+/* Writes text of the traced program, which can neither end nor begin an element, nor hide or reverse what follows. */
+static void text_cell(struct nw_buf *out, const char *class, const char *text)
+{
+	struct nw_buf shown = {0};
+
+	nw_buf_add_sentence(&shown, text, strlen(text));
+	nw_buf_printf(out, "<td class=\"%s\">", class);
+	for (const char *at = nw_buf_str(&shown); *at; at++)
+		if (strchr("<>&\"'", *at))
+			nw_buf_printf(out, "&#%d;", *at);
+		else
+			nw_buf_addc(out, *at);
+	nw_buf_adds(out, "</td>");
+	out->failed |= shown.failed;
+	nw_buf_free(&shown);
+}
+
+static void args_cell(const struct nw_report *report, const struct nw_hit *hit,
+		      struct nw_buf *out)
+{
+	struct nw_buf text = {0};
+	char name[32];
+
+	for (size_t i = 0; hit && hit->probe != NW_BINS_UNKNOWN && i < hit->value_count;
+	     i++) {
+		nw_arg_name(report->selection->probes.item[hit->probe], i, name);
+		nw_buf_printf(&text, "%s%s=", i ? " " : "", name);
+		nw_value_print(&hit->values[i], &text);
+	}
+	text_cell(out, "text mono", nw_buf_str(&text));
+	out->failed |= text.failed;
+	nw_buf_free(&text);
+}
+
+/* Writes a duration as the script does: "2.13 ms", "871 \u00b5s". */
+static void page_duration(uint64_t ns, char out[24])
+{
+	char text[16];
+
+	nw_duration_text(ns, text);
+	const size_t digits = strspn(text, "0123456789.");
+	const char *unit = strcmp(text + digits, "us") == 0 ? "\xc2\xb5s" : text + digits;
+	snprintf(out, 24, "%.*s %s", (int)digits, text, unit);
+}
+
+static void slow_row(const struct nw_report *report, const struct slow *slow,
+		     struct nw_buf *out)
+{
+	const struct nw_exemplar *span = slow->span;
+	nw_cleanup(nw_free_ptr) char *group = nw_report_group(report, slow->group);
+	nw_cleanup(nw_free_ptr) char *name = nw_text("%s%s%s",
+						     report->spans[slow->number].name,
+						     group ? " " : "", group ? group : "");
+	nw_cleanup(nw_free_ptr) char *thread = nw_text("%s%s%d", span->ended.comm,
+						       *span->ended.comm ? "-" : "",
+						       span->ended.hit->tid);
+	char took[24], end[32];
+
+	out->failed |= !name || !thread;
+	page_duration(span->latency, took);
+	snprintf(end, sizeof(end), "%.6f s",
+		 (double)(span->end - nw_bins_start(report->bins)) / 1e9);
+	nw_buf_adds(out, "<tr>");
+	text_cell(out, "number", took);
+	text_cell(out, "", name ? name : "");
+	text_cell(out, "number", end);
+	text_cell(out, "", thread ? thread : "");
+	args_cell(report, span->began.hit, out);
+	args_cell(report, span->ended.hit, out);
+	nw_buf_adds(out, "</tr>\n");
+}
+
+/* Keeps the longest, the longest first. */
+static void keep_slow(struct slow *kept, size_t *count, const struct slow *slow)
+{
+	size_t at = *count < MOST_SLOW ? (*count)++ : MOST_SLOW;
+
+	for (; at && kept[at - 1].span->latency < slow->span->latency; at--)
+		if (at < MOST_SLOW)
+			kept[at] = kept[at - 1];
+	if (at < MOST_SLOW)
+		kept[at] = *slow;
+}
+
+/* Writes a table of the slowest spans, whatever their names. */
+static void slowest_table(const struct nw_report *report, struct nw_buf *out)
+{
+	struct slow kept[MOST_SLOW];
+	size_t count = 0;
+
+	for (size_t i = 0; report->bins && i < report->span_count; i++)
+		for (size_t g = 0; g < nw_summary_groups(report->summary); g++) {
+			const struct nw_bin_series *series = nw_bins_find(
+				report->bins, NW_SERIES_SPANS, (uint32_t)i, (uint32_t)g);
+			for (size_t j = 0; series && j < series->slowest.count; j++)
+				keep_slow(kept, &count,
+					  &(struct slow){series->slowest.item[j], i, g});
+		}
+	if (!count)
+		return;
+	const char *spans = nw_plural(count, "span", "spans");
+	nw_buf_printf(
+		out,
+		"<div id=\"slowest\"><h3>The %zu slowest %s</h3><div class=\"scroll\"><table><thead><tr>"
+		"<th scope=\"col\" class=\"number\">Took</th><th scope=\"col\">Span</th>"
+		"<th scope=\"col\" class=\"number\">Ended at</th><th scope=\"col\">Thread</th>"
+		"<th scope=\"col\">Start</th><th scope=\"col\">End</th></tr></thead><tbody>\n",
+		count, spans);
+	for (size_t i = 0; i < count; i++)
+		slow_row(report, &kept[i], out);
+	nw_buf_adds(out, "</tbody></table></div></div>");
 }
 
 /* ---- rows --------------------------------------------------------------------------- */
@@ -429,8 +557,10 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	struct page page = {
 		.report = report, .most_rows = MOST_ROWS, .most_pictures = NW_BINS_SERIES};
 	const char *at = nw_html_page;
-	struct nw_buf json = {0}, harmless = {0};
+	struct nw_buf json = {0}, harmless = {0}, slow = {0};
 
+	slowest_table(report, &slow);
+	room -= nw_min64(slow.len, room);
 	for (;;) {
 		data(&page, &json);
 		add_harmless(&harmless, &json);
@@ -446,6 +576,8 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	}
 	add_until(&output->text, &at, "{style}");
 	nw_buf_adds(&output->text, nw_html_style);
+	add_until(&output->text, &at, "{slowest}");
+	nw_buf_add(&output->text, nw_buf_str(&slow), slow.len);
 	add_until(&output->text, &at, "{data}");
 	nw_buf_add(&output->text, nw_buf_str(&harmless), harmless.len);
 	add_until(&output->text, &at, "{flame}");
@@ -453,9 +585,10 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	add_until(&output->text, &at, "{script}");
 	nw_buf_adds(&output->text, nw_html_script);
 	nw_buf_adds(&output->text, at);
-	output->text.failed |= json.failed || harmless.failed;
+	output->text.failed |= json.failed || harmless.failed || slow.failed;
 	nw_buf_free(&json);
 	nw_buf_free(&harmless);
+	nw_buf_free(&slow);
 }
 
 const struct nw_output_format nw_output_html = {

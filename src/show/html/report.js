@@ -182,7 +182,9 @@
     const hits = data.rows.filter((row) => !isSpan(row)).reduce((sum, row) => sum + Number(row.hits), 0);
     const many = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
     at("summary").textContent = `${many(hits, "hit")} of ${many(probes, "probe")} and ${many(spans, "span")} in ${duration(about.elapsed_ns)}`;
-    document.title = `nopwatch: ${data.rows.length ? nameOf(data.rows[0]) : "no events"}${about.host ? ` on ${about.host}` : ""}`;
+    document.title = [`nopwatch: ${data.rows.length ? nameOf(data.rows[0]) : "no events"}${about.host ? ` on ${about.host}` : ""}`,
+      wall(0) && wall(0).replace(/(:[0-9]{2})[.][0-9]+/, "$1")].filter(Boolean).join(", ");
+    at("title").textContent = document.title;
     const lost = Number(about.lost);
     const facts = [
       ["Command", about.command && element("code", about.command)],
@@ -202,7 +204,7 @@
     ];
     for (const [name, value] of facts) if (value) at("about").append(element("dt", name), element("dd", value));
     const warnings = [];
-    if (lost) warnings.push(`Events were lost: counts with a + are too low, and spans that may have been touched by it are not measured. The times are grey in the pictures.`);
+    if (lost) warnings.push(`${about.lost_is_least ? "At least " : ""}${many(lost, "event")} ${lost === 1 ? "was" : "were"} lost: counts with a + are too low, and spans that may have been touched by it are not measured. The times are grey in the pictures.`);
     if (data.left_out) warnings.push("There are more rows or pictures than this page holds: -f json has all numbers, --top and narrower specs choose.");
     at("warnings").textContent = warnings.join(" ");
   }
@@ -976,7 +978,7 @@
     const line = element("tr");
     for (const column of COLUMNS) {
       const text = ["Name", "Group", "What", "State"].includes(column.name);
-      const head = element("th", { scope: "col", className: text ? "" : "number" }, element("button", { type: "button", onclick: () => {
+      const head = element("th", { scope: "col", className: text ? "" : "number", "data-column": column.name }, element("button", { type: "button", onclick: () => {
         sorted = { column, up: sorted.column === column ? !sorted.up : text };
         for (const other of line.children) other.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", sorted.up ? "ascending" : "descending");
