@@ -24,6 +24,11 @@ for document in README.md docs/output.md docs/troubleshooting.md; do
     esac
   done <lines
 done
+# every line that README shows of the sample comes out of its command
+sed -n '/^\$ nopwatch report .*sample\.dat/,/^```/p' "$top/README.md" | grep -v '^```' >shown
+(cd "$top" && eval "$(sed -n '1s/^\$ //p' "$TEST_DIR/shown")") >out
+is "README's lines of the sample are printed" "$(sed 1d shown | grep -vFx -e ... -f out)" ""
+is "README shows its spans, the slowest ones and the last line" "$(grep -cE '^(SPAN |myserver:.*, the slowest:|.* hits in )' shown)" 5
 # every line of a table that docs/output.md shows comes out of its command
 "$NOPWATCH" report "$top/tests/demo/sample.dat" --top 1 >out
 for word in '^SPAN ' '^myserver:request ' '^PROBE ' '^myserver:parse__start ' '^\(6 more\) .*4711 ' ' hits in '; do
