@@ -7,6 +7,7 @@ VERSION := 0.1.0
 
 CC          ?= gcc
 AR          ?= ar
+OBJCOPY     ?= objcopy
 PKG_CONFIG  ?= pkg-config
 INSTALL     ?= install
 PREFIX      ?= /usr/local
@@ -108,7 +109,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings -Wno-format-nonliteral
-ALL_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DNOPWATCH_VERSION='"$(VERSION)"' -Isrc \
+ALL_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DNOPWATCH_VERSION='"$(VERSION)"' -Iinclude -Isrc \
 	$(LIB_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS := -std=gnu11 $(OPTIMISE) $(WARNINGS) $(EXTRA) $(CFLAGS)
 ALL_LDFLAGS := $(EXTRA) $(LDFLAGS)
@@ -132,14 +133,19 @@ CMD_SRC := $(filter src/cmd/%,$(SRC))
 LIB_SRC := $(filter-out $(CMD_SRC),$(SRC))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
-LIB := $(BUILD)/libnopwatch.a
+# every object but the command's, for the program and the tests
+LIB := $(BUILD)/rooms.a
 BIN := $(BUILD)/nopwatch
+# For other programs, with the functions of include/nopwatch/ as the only symbols. A static program gets no shared library.
+SONAME := libnopwatch.so.0
+API_MAP := src/run/api/libnopwatch.map
+API_LIBS := $(if $(findstring -static,$(LDFLAGS)),,$(if $(filter plain,$(FLAVOUR)),$(BUILD)/api/$(SONAME) $(BUILD)/api/libnopwatch.a))
 
 .DELETE_ON_ERROR:
 .PHONY: all static release deb rpm apk image help check check-unit check-cli check-kernel demo lint format coverage install \
 	uninstall clean
 
-all: $(BIN) build/nopwatch
+all: $(BIN) build/nopwatch $(API_LIBS)
 
 # The plain build is the one that scripts and people use. It finds its recipes as an installed one does, in ../share.
 build/nopwatch: $(BIN)
@@ -151,6 +157,28 @@ $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)
 	$(quiet)mkdir -p $(@D)
 	$(quiet)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# The shared library is made of the same objects.
+$(LIB_OBJ): ALL_CFLAGS += -fPIC -fvisibility=hidden
+$(filter $(BUILD)/src/run/api/%,$(LIB_OBJ)): ALL_CFLAGS += -fvisibility=default
+
+$(BUILD)/api/$(SONAME): $(LIB_OBJ) $(API_MAP)
+	$(call say,LINK,$@)
+	$(quiet)mkdir -p $(@D)
+	$(quiet)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script=$(API_MAP) -Wl,-z,defs \
+		$(LIB_OBJ) $(LDLIBS) -o $@
+	$(quiet)ln -sf $(SONAME) $(@D)/libnopwatch.so
+
+# One object, so that our other functions cannot meet those of a program of the same name.
+$(BUILD)/api/libnopwatch.a: $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(quiet)mkdir -p $(@D)
+	$(quiet)rm -f $@
+	$(quiet)$(CC) -r -nostdlib $(filter -m32 -m64 -flto%,$(CFLAGS)) $(if $(findstring -flto,$(CFLAGS)),-flinker-output=nolto-rel) \
+		$(LIB_OBJ) -o $(@D)/libnopwatch.o
+	$(quiet)$(OBJCOPY) --wildcard --keep-global-symbol='nopwatch_*' $(@D)/libnopwatch.o
+	$(quiet)$(AR) rcs $@ $(@D)/libnopwatch.o
+	$(quiet)rm $(@D)/libnopwatch.o
 
 $(LIB): $(LIB_OBJ)
 	$(call say,AR,$@)
@@ -195,10 +223,10 @@ $(BUILD)/src/show/html/html.o: $(addprefix src/show/html/,report.html report.css
 
 # ---- keeping it clean ----------------------------------------------------------------------
 
-C_FILES = $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] docs/examples/*.c))
+C_FILES = $(sort $(wildcard include/nopwatch/*.h src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] docs/examples/*.c))
 SH_FILES = $(sort $(filter-out scripts/lib scripts/completion scripts/packages scripts/recipes scripts/check-rooms scripts/check-documents scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run \
-	scripts/packages/build scripts/packages/debian/tests/demo)) src/plan/script.sh
+	scripts/packages/build scripts/packages/debian/tests/demo scripts/packages/debian/tests/library)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))
 
 # Formats are left to the compilers, with 64 and with 32 bits: cppcheck takes %ju for none of uint64_t's.
@@ -209,7 +237,7 @@ lint:
 	$(quiet)cppcheck -q --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
 		--suppress=invalidPrintfArgType_uint --suppress=invalidPrintfArgType_sint --suppress=invalidScanfArgType_int \
-		--std=c11 -Isrc -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src tests/demo
+		--std=c11 -Iinclude -Isrc -D__cppcheck__ -D_GNU_SOURCE -DNOPWATCH_VERSION='""' src tests/demo
 	$(call say,WARN,gcc -Werror)
 	$(quiet)$(MAKE) --no-print-directory BUILD=build/lint CFLAGS=-Werror build/lint/nopwatch
 	$(call say,WARN,32 bits)
@@ -240,21 +268,27 @@ coverage:
 # ---- installing ----------------------------------------------------------------------------
 
 install: all
-	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(INCLUDEDIR)/nopwatch" \
-		"$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(BASHCOMPDIR)" "$(DESTDIR)$(ZSHCOMPDIR)" "$(DESTDIR)$(FISHCOMPDIR)" \
+	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)/nopwatch" \
+		"$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(MANDIR)/man3" "$(DESTDIR)$(BASHCOMPDIR)" "$(DESTDIR)$(ZSHCOMPDIR)" "$(DESTDIR)$(FISHCOMPDIR)" \
 		"$(DESTDIR)$(RECIPESDIR)"
 	$(INSTALL) -m 755 $(BIN) "$(DESTDIR)$(BINDIR)/nopwatch"
-	$(INSTALL) -m 644 $(LIB) "$(DESTDIR)$(LIBDIR)/libnopwatch.a"
-	cd src && find . -name '*.h' -exec $(INSTALL) -D -m 644 {} "$(DESTDIR)$(INCLUDEDIR)/nopwatch/{}" \;
+	$(INSTALL) -m 644 $(BUILD)/api/$(SONAME) $(BUILD)/api/libnopwatch.a "$(DESTDIR)$(LIBDIR)"
+	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/libnopwatch.so"
+	sed 's|@VERSION@|$(VERSION)|; s|@LIBRARIES@|$(LIBRARIES)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+		src/run/api/nopwatch.pc.in >"$(DESTDIR)$(LIBDIR)/pkgconfig/nopwatch.pc"
+	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/nopwatch.pc"
+	$(INSTALL) -m 644 include/nopwatch/*.h "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
 	$(INSTALL) -m 644 docs/man/nopwatch.1 "$(DESTDIR)$(MANDIR)/man1/nopwatch.1"
+	$(INSTALL) -m 644 docs/man/libnopwatch.3 "$(DESTDIR)$(MANDIR)/man3/libnopwatch.3"
 	$(INSTALL) -m 644 scripts/completion/nopwatch.bash "$(DESTDIR)$(BASHCOMPDIR)/nopwatch"
 	$(INSTALL) -m 644 scripts/completion/_nopwatch "$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch"
 	$(INSTALL) -m 644 scripts/completion/nopwatch.fish "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
 	$(INSTALL) -m 644 scripts/recipes/* "$(DESTDIR)$(RECIPESDIR)"
 
 uninstall:
-	rm -f "$(DESTDIR)$(BINDIR)/nopwatch" "$(DESTDIR)$(LIBDIR)/libnopwatch.a" \
-		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1" "$(DESTDIR)$(BASHCOMPDIR)/nopwatch" \
+	rm -f "$(DESTDIR)$(BINDIR)/nopwatch" "$(DESTDIR)$(LIBDIR)/libnopwatch.a" "$(DESTDIR)$(LIBDIR)/$(SONAME)" \
+		"$(DESTDIR)$(LIBDIR)/libnopwatch.so" "$(DESTDIR)$(LIBDIR)/pkgconfig/nopwatch.pc" \
+		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1" "$(DESTDIR)$(MANDIR)/man3/libnopwatch.3" "$(DESTDIR)$(BASHCOMPDIR)/nopwatch" \
 		"$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch" "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/nopwatch" "$(DESTDIR)$(PREFIX)/share/nopwatch"
 

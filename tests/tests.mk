@@ -49,10 +49,10 @@ BENCH_BIN := $(patsubst tests/%.c,$(TEST_BUILD)/%,$(wildcard tests/bench/*.c))
 # What the documentation shows is compiled as it stands there.
 EXAMPLE_BIN := $(patsubst docs/examples/%.c,$(TEST_BUILD)/examples/%,$(wildcard docs/examples/*.c))
 
-$(EXAMPLE_BIN): $(TEST_BUILD)/examples/%: docs/examples/%.c $(LIB)
+$(EXAMPLE_BIN): $(TEST_BUILD)/examples/%: docs/examples/%.c $(API_LIBS) $(LIB)
 	$(call say,CC,$<)
 	$(quiet)mkdir -p $(@D)
-	$(quiet)$(CC) -std=gnu11 -Wall -Wextra -Isrc $< $(LIB) $(ALL_LDFLAGS) $(LDLIBS) -o $@
+	$(quiet)$(CC) -std=gnu11 -Wall -Wextra -Iinclude $< $(or $(filter %.a,$(API_LIBS)),$(LIB)) $(ALL_LDFLAGS) $(LDLIBS) -o $@
 
 # The bench is built, so that it does not break unseen, but not run: it says nothing true then.
 check-build: all $(UNIT_BIN) $(PROGRAM_BIN) $(SERVER) $(EXAMPLE_BIN) $(BENCH_BIN)

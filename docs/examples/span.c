@@ -7,54 +7,57 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "run/engine.h"
+#include <nopwatch/nopwatch.h>
 
-static void notice(void *arg, const char *text)
+static uint64_t number(const struct nopwatch_measure *m, size_t span, const char *key)
 {
-	fprintf(stderr, "%s: %s\n", (const char *)arg, text);
+	uint64_t value = 0;
+
+	nopwatch_measure_number(m, NOPWATCH_SPAN_ROWS, 0, span, key, &value);
+	return value;
 }
 
-static void print_span(const char *name, const struct nw_span_row *row)
+static void print_span(const struct nopwatch_measure *m, size_t span)
 {
-	const struct nw_histogram *h = &row->latency;
+	uint64_t half, count = number(m, span, "count");
 
-	printf("%s: %" PRIu64 " times", name, h->count);
-	if (h->count)
+	printf("%s: %" PRIu64 " times", nopwatch_measure_name(m, NOPWATCH_SPAN_ROWS, span),
+	       count);
+	if (nopwatch_measure_percentile(m, NOPWATCH_SPAN_ROWS, 0, span, 0.5, &half))
 		printf(", from %" PRIu64 " to %" PRIu64 " ns, half of them in %" PRIu64
 		       " ns",
-		       h->min, h->max, nw_histogram_percentile(h, 0.5));
-	printf("; %" PRIu64 " did not end\n", row->unmatched_starts + row->abandoned);
+		       number(m, span, "min"), number(m, span, "max"), half);
+	printf("; %" PRIu64 " did not end\n",
+	       number(m, span, "unmatched_starts") + number(m, span, "abandoned"));
 }
 
 int main(int argc, char **argv)
 {
-	const struct nw_measure_options options = {0}; /* the spans that names say */
-	const struct nw_request request = {.specs = (const char *const *)(argv + 1),
-					   .spec_count = 1,
-					   .command = argv + 2,
-					   .notice = notice,
-					   .notice_arg = argv[0]};
-	struct nw_measure m = {0};
-	struct nw_run_result result = {0};
-	struct nw_error err;
-	int ret = argc < 3 ? nw_fail_usage(&err, "usage: span SPEC COMMAND [ARGUMENT...]")
-			   : nw_measure_open(&options, &m, &err);
+	struct nopwatch_request *request = nopwatch_request_new();
+	struct nopwatch_measure *m = nopwatch_measure_new();
+	struct nopwatch_error *error = NULL;
+	int ret = argc < 3 || !request || !m;
 
-	if (ret == 0) {
-		const struct nw_consumer consumer = nw_measure_consumer(&m);
-		ret = nw_run(&request, &consumer, &result, &err);
-	}
-	if (ret == 0) {
-		nw_summary_finish(m.summary); /* what is still open did not end */
-		for (size_t i = 0; i < m.spans.count; i++)
-			print_span(m.spans.item[i].name,
-				   nw_group_span(nw_summary_rows(m.summary, 0, true), i));
-		printf("%" PRIu64 " hits, %" PRIu64 " events lost\n", result.hits,
-		       result.lost);
-	} else {
-		notice(argv[0], err.what);
-	}
-	nw_measure_close(&m);
-	nw_result_free(&result);
-	return ret == 0 ? 0 : argc < 3 ? 2 : 1;
+	if (ret == 0)
+		ret = nopwatch_request_add_probe(request, argv[1], &error);
+	if (ret == 0)
+		ret = nopwatch_request_set_command(request, (const char *const *)argv + 2,
+						   &error);
+	if (ret == 0)
+		ret = nopwatch_measure_run(m, request, &error);
+	for (size_t i = 0; ret == 0 && i < nopwatch_measure_rows(m, NOPWATCH_SPAN_ROWS);
+	     i++)
+		print_span(m, i);
+	if (ret == 0)
+		printf("%" PRIu64 " hits, %" PRIu64 " events lost\n",
+		       nopwatch_result_count(nopwatch_measure_result(m), NOPWATCH_HITS),
+		       nopwatch_result_count(nopwatch_measure_result(m), NOPWATCH_LOST));
+	else
+		fprintf(stderr, "span: %s\n",
+			error ? nopwatch_error_text(error)
+			      : "usage: span SPEC COMMAND [ARGUMENT...]");
+	nopwatch_error_free(error);
+	nopwatch_measure_free(m);
+	nopwatch_request_free(request);
+	return argc < 3 ? 2 : ret != 0;
 }

@@ -196,9 +196,4 @@ bool nw_use_color(const struct nw_args *args, FILE *stream);
 /* Returns how tables in text are laid out on this stream: -v shows every column, however narrow the terminal is. */
 struct nw_layout nw_layout_of(const struct nw_args *args, FILE *stream);
 
-/* ---- descriptions of probes --------------------------------------------------------- */
-
-/* Loads the files of --types and the installed tapsets ($SYSTEMTAP_TAPSET, as for stap). */
-int nw_load_types(const struct nw_args *args, struct nw_types *out, struct nw_error *err);
-
 #endif

@@ -115,27 +115,14 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 
 /* ---- functions ---------------------------------------------------------------------- */
 
-static bool names_functions(const char *word)
-{
-	return strncmp(word, "func:", 5) == 0 || strncmp(word, "uprobe:", 7) == 0 ||
-	       strncmp(word, "uretprobe:", 10) == 0;
-}
-
 /* Finds the functions of a file that the spec names; C++ and Rust functions also by their source names. */
 static int find_functions(struct listing *list, const struct nw_spec *spec,
 			  struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *path = NULL;
-	nw_cleanup(nw_free_ptr) char *script = NULL;
 	struct nw_functions found = {0};
-	struct nw_image *image;
-	int ret = strchr(spec->path, '/') ? 0
-					  : nw_locate_elf(spec->path, &path, &script, err);
+	struct nw_image *image = NULL;
+	int ret = nw_functions_of_spec(spec, list->args->force, &image, &found, err);
 
-	if (ret < 0 || (ret = nw_image_open(path ? path : spec->path, list->args->force,
-					    &image, err)) < 0)
-		return ret;
-	ret = nw_functions_find(image, spec->name, &found, err);
 	for (size_t i = 0; ret == 0 && i < found.symbols.count; i++) {
 		const char *symbol = found.symbols.item[i];
 		list->output.format->function(
@@ -180,7 +167,7 @@ static void print_all(struct listing *list)
 	if (!list->args->no_pager)
 		nw_sink_page(&list->sink);
 	nw_vec_each (&list->args->words, word)
-		if (names_functions(*word))
+		if (nw_names_functions(*word))
 			list_functions(list, *word);
 	if (list->only_functions)
 		return;
@@ -215,7 +202,7 @@ static int add_words(struct listing *list, struct nw_error *err)
 
 	nw_vec_each (&list->args->words, word) {
 		const char **slot = NULL;
-		if (names_functions(*word))
+		if (nw_names_functions(*word))
 			functions = true;
 		else if ((slot = nw_vec_add(&words)))
 			*slot = *word;
@@ -239,7 +226,8 @@ static int run(const struct nw_args *args)
 	struct nw_error err;
 	int status;
 
-	if (add_words(&list, &err) < 0 || nw_load_types(args, &list.types, &err) < 0) {
+	if (add_words(&list, &err) < 0 ||
+	    nw_types_load(args->types.item, args->types.count, &list.types, &err) < 0) {
 		status = nw_failure(&nw_cmd_list, &err);
 	} else if (open_result(&list, &err) < 0) {
 		nw_report_error(&err);

@@ -113,7 +113,9 @@ int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_er
 	if (!out->command_line)
 		return nw_no_memory(err);
 	take_options(args, out->command_line, &out->request);
-	int ret = args->from ? open_from(out, err) : nw_load_types(args, &out->types, err);
+	int ret = args->from ? open_from(out, err)
+			     : nw_types_load(args->types.item, args->types.count,
+					     &out->types, err);
 	if (ret < 0)
 		nw_prepared_close(out);
 	else if (!args->from)

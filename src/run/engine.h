@@ -76,6 +76,8 @@ struct nw_request {
 	/* Descriptors whose readiness wakes the run: it calls the consumer's tick(), which reads them. */
 	const int *wake_fds;
 	size_t wake_fd_count;
+	/* A descriptor that ends the run once it is readable, as a signal does; NULL: none. */
+	const int *end_fd;
 
 	/* Instead of a live run: a recording or trace text in memory, or text from a descriptor that is read as it
 	 * comes (source_fd is at least 0, and source_bytes is NULL). source_name is for messages. Only filter and

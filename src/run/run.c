@@ -124,7 +124,7 @@ void nw_run_init(struct nw_run *run, const struct nw_request *request,
 			       .result = result,
 			       .live = {.fs = {.root = -1},
 					.space = {.host = -1},
-					.wake = {.fd = -1, .signals = -1},
+					.wake = {.fd = -1, .signals = -1, .end = -1},
 					.child = {.release = -1, .failure = -1}}};
 }
 
@@ -154,8 +154,12 @@ int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 			       (request->snapshots ? NW_WAKE_SNAPSHOT : 0u);
 	int ret = nw_wake_open(&run->live.wake, run->inner ? 0 : signals, err);
 
-	for (size_t i = 0; ret == 0 && i < run->request->wake_fd_count; i++)
-		nw_wake_add(&run->live.wake, run->request->wake_fds[i]);
+	for (size_t i = 0; ret == 0 && i < request->wake_fd_count; i++)
+		nw_wake_add(&run->live.wake, request->wake_fds[i]);
+	if (ret == 0 && request->end_fd) {
+		run->live.wake.end = *request->end_fd;
+		nw_wake_add(&run->live.wake, *request->end_fd);
+	}
 	return ret;
 }
 

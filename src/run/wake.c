@@ -54,7 +54,7 @@ int nw_wake_open(struct nw_wake *wake, unsigned int signals, struct nw_error *er
 	bool ends = signals & NW_WAKE_END;
 	sigset_t set;
 
-	*wake = (struct nw_wake){.fd = -1, .signals = -1, .restore = !ends};
+	*wake = (struct nw_wake){.fd = -1, .signals = -1, .end = -1, .restore = !ends};
 	our_signals(signals, &set);
 	if (ends)
 		signal(SIGPIPE, SIG_IGN); /* a failing write tells the same */
@@ -117,6 +117,9 @@ void nw_wake_poll(struct nw_wake *wake)
 		else
 			wake->stop = true;
 	}
+	struct pollfd end = {.fd = wake->end, .events = POLLIN};
+	if (wake->end >= 0 && poll(&end, 1, 0) > 0)
+		wake->stop = true;
 	nw_vec_each (&wake->watched, watched) {
 		if (watched->gone || !is_gone(watched))
 			continue;

@@ -22,6 +22,7 @@ struct nw_watched {
 struct nw_wake {
 	int fd; /* readable when something has happened */
 	int signals;
+	int end;	 /* readable: the run is to end; -1: none */
 	sigset_t before; /* signals that were blocked before */
 	bool restore;
 	NW_VEC(struct nw_watched) watched;

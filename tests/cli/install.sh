@@ -12,14 +12,17 @@ run_make() {
 ok "make install" run_make install
 is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' ! -path '*/recipes/*' | sort)" "./usr/local/bin/nopwatch
 ./usr/local/lib/libnopwatch.a
+./usr/local/lib/libnopwatch.so.0
+./usr/local/lib/pkgconfig/nopwatch.pc
 ./usr/local/share/bash-completion/completions/nopwatch
 ./usr/local/share/fish/vendor_completions.d/nopwatch.fish
 ./usr/local/share/man/man1/nopwatch.1
+./usr/local/share/man/man3/libnopwatch.3
 ./usr/local/share/zsh/site-functions/_nopwatch"
-is "the headers" "$(cd "$to/usr/local/include/nopwatch" && find . -type f | sort)" "$(cd "$top/src" && find . -name '*.h' | sort)"
+is "the headers" "$(cd "$to/usr/local/include/nopwatch" && ls)" "$(cd "$top/include/nopwatch" && ls)"
 is "the recipes" "$(cd "$to/usr/local/share/nopwatch/recipes" && ls)" "$(cd "$top/scripts/recipes" && ls)"
 has "which the installed program finds" "$("$to/usr/local/bin/nopwatch" recipe)" '^malloc '
 ok "make uninstall" run_make uninstall
-is "nothing is left" "$(cd "$to" && find . -type f)" ""
+is "nothing is left" "$(cd "$to" && find . ! -type d)" ""
 is "nor is there anything else" "$(cd "$TEST_DIR" && ls)" "a b"
 finish

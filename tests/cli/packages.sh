@@ -78,7 +78,7 @@ elif ok "make deb" build_packages deb; then
     dpkg-deb -R "$debs"/nopwatch_*.deb "$TEST_DIR/old"
     sed -i 's/^Version: .*/Version: 0.0.1-1/' "$TEST_DIR/old/DEBIAN/control"
     dpkg-deb -b "$TEST_DIR/old" "$root/old.deb" >/dev/null
-    cp "$debs"/nopwatch_"$version"*.deb "$debs"/libnopwatch-dev_*.deb "$root"
+    cp "$debs"/nopwatch_"$version"*.deb "$debs"/libnopwatch0_*.deb "$debs"/libnopwatch-dev_*.deb "$root"
     cp "$top/tests/demo/sample.dat" "$SERVER" "$root"
     apt update
     ok "an older one is installed with what it needs" apt install /old.deb
@@ -94,11 +94,19 @@ elif ok "make deb" build_packages deb; then
       skip "it traces" "tracefs is not mounted"
     fi
     ok "its man page is there" within test -f /usr/share/man/man1/nopwatch.1.gz
-    ok "so is the library" apt install --no-install-recommends gcc libc6-dev pkg-config "/libnopwatch-dev_$version-1_$(dpkg --print-architecture).deb"
+    ok "so is the library" apt install --no-install-recommends g++ libc6-dev pkg-config "/libnopwatch0_$version-1_$(dpkg --print-architecture).deb" \
+      "/libnopwatch-dev_$version-1_$(dpkg --print-architecture).deb"
+    ok "its manual is there" within test -f /usr/share/man/man3/libnopwatch.3.gz
     # shellcheck disable=SC2016 # for the shell there
-    ok "its example is built with it" within sh -c 'gcc /usr/share/doc/libnopwatch-dev/examples/span.c -I/usr/include/nopwatch -lnopwatch \
-      $(pkg-config --libs libelf libtracefs libtraceevent) -lm -ldl -pthread -o /span'
-    ok "all of it is removed" apt purge nopwatch libnopwatch-dev
+    ok "an example is built with it" within sh -c 'gcc /usr/share/doc/libnopwatch-dev/examples/probes.c $(pkg-config --cflags --libs nopwatch) -o /probes'
+    is "and lists what the command lists" "$(within /probes 'func:libc.so.6:mal*')" "$(within nopwatch list -j 'func:libc.so.6:mal*')"
+    # shellcheck disable=SC2016
+    ok "C++ can use it" within sh -c 'printf "#include <nopwatch/nopwatch.h>\nint main() { return !*nopwatch_version(); }\n" | \
+      g++ -Wall -Werror -x c++ - $(pkg-config --cflags --libs nopwatch) -o /version && /version'
+    # shellcheck disable=SC2016
+    ok "so can a static program" within sh -c 'gcc /usr/share/doc/libnopwatch-dev/examples/span.c -Wl,-Bstatic -lnopwatch -Wl,-Bdynamic \
+      $(pkg-config --static --libs nopwatch) -o /span'
+    ok "all of it is removed" apt purge nopwatch libnopwatch-dev libnopwatch0
     is "nothing is left" "$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*nopwatch*')" ""
   fi
   take_down

@@ -96,6 +96,10 @@ int nw_types_read(struct nw_types *types, const char *path, struct nw_error *err
 int nw_types_builtin(struct nw_types *types);
 /* Adds the tapsets below a directory. They only apply to the programs that they name; unreadable ones are skipped. */
 void nw_types_find(struct nw_types *types, const char *directory);
+/* Reads the files that the user named, and what else is known: built-in descriptions and the installed tapsets
+ * ($SYSTEMTAP_TAPSET, as for stap). `out` is only written on success. */
+int nw_types_load(const char *const *files, size_t count, struct nw_types *out,
+		  struct nw_error *err);
 void nw_types_free(struct nw_types *types);
 /* Returns the description of a probe in the file at path; NULL: none. Files that the user named come first. */
 const struct nw_described *nw_types_of(const struct nw_types *types, const char *path,
@@ -335,6 +339,11 @@ struct nw_functions {
 int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_functions *out,
 		      struct nw_error *err);
 void nw_functions_free(struct nw_functions *functions);
+/* Does the word name functions ("func:...")? */
+bool nw_names_functions(const char *word);
+/* Finds the functions that a spec names. *image receives its file, which the caller frees. */
+int nw_functions_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
+			 struct nw_functions *out, struct nw_error *err);
 
 /* ---- what is known of a function ----------------------------------------------------------- */
 

@@ -403,6 +403,25 @@ void nw_functions_free(struct nw_functions *functions)
 	nw_strings_free(&functions->names);
 }
 
+bool nw_names_functions(const char *word)
+{
+	return strncmp(word, "func:", 5) == 0 || strncmp(word, "uprobe:", 7) == 0 ||
+	       strncmp(word, "uretprobe:", 10) == 0;
+}
+
+int nw_functions_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
+			 struct nw_functions *out, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *path = NULL;
+	nw_cleanup(nw_free_ptr) char *script = NULL;
+	int ret = strchr(spec->path, '/') ? 0
+					  : nw_locate_elf(spec->path, &path, &script, err);
+
+	if (ret == 0)
+		ret = nw_image_open(path ? path : spec->path, force, image, err);
+	return ret < 0 ? ret : nw_functions_find(*image, spec->name, out, err);
+}
+
 /* ---- near names --------------------------------------------------------------------- */
 
 /* Returns the distance of a function's name from the typed one, whose parameters and namespace may be wrong or

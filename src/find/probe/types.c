@@ -292,3 +292,26 @@ void nw_types_apply(const struct nw_described *known, const struct nw_point *poi
 			memcpy(arg->name, from->name, sizeof(arg->name));
 	}
 }
+
+/* The directory in which distributions install tapsets; SYSTEMTAP_TAPSET names another, as for stap. */
+#define TAPSETS "/usr/share/systemtap/tapset"
+
+int nw_types_load(const char *const *files, size_t count, struct nw_types *out,
+		  struct nw_error *err)
+{
+	const char *tapsets = getenv("SYSTEMTAP_TAPSET");
+	struct nw_types types = {0};
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		ret = nw_types_read(&types, files[i], err);
+	if (ret == 0 && nw_types_builtin(&types) < 0)
+		ret = nw_no_memory(err);
+	if (ret < 0) {
+		nw_types_free(&types);
+		return ret;
+	}
+	nw_types_find(&types, tapsets ? tapsets : TAPSETS);
+	*out = types;
+	return 0;
+}

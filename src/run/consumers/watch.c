@@ -270,6 +270,7 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 		.all = true,
 		.force = g->request->force,
 		.signals = g->request->signals,
+		.end_fd = g->request->end_fd,
 	};
 	const struct nw_consumer consumer = {
 		.arg = &watcher,
