@@ -245,6 +245,39 @@ START_TEST(one_cleans_at_a_time)
 }
 END_TEST
 
+/* Ten sessions that end at once on a slow machine take longer than the time for which a stopped process is waited for. */
+START_TEST(a_cleaner_that_goes_on_is_waited_for)
+{
+	const struct timespec moment = {.tv_nsec = 50000000};
+	struct nw_journal journal;
+	int ready[2];
+	char byte = 0;
+
+	ck_assert_int_eq(nw_journal_create("unit_slow", &journal, NULL), 0);
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t slow = fork();
+	if (slow == 0) {
+		int lock = nw_journals_lock();
+		if (lock < 0 || write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (int i = 0; i < 140; i++) {
+			nw_journals_progress(lock);
+			nanosleep(&moment, NULL);
+		}
+		_exit(0);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	int next = nw_journals_lock();
+	ck_assert_int_ge(next, 0);
+	close(next);
+	close(ready[0]);
+	close(ready[1]);
+	ck_assert_int_eq(waitpid(slow, NULL, 0), slow);
+	nw_journal_remove(&journal);
+}
+END_TEST
+
 UNIT_MAIN("journal", who_only_looks_at_a_journal_is_no_pulse, one_cleans_at_a_time,
-	  what_was_written_is_read, a_journal_may_be_cut_anywhere,
-	  another_boot_is_another_machine, a_damaged_line_costs_only_itself)
+	  a_cleaner_that_goes_on_is_waited_for, what_was_written_is_read,
+	  a_journal_may_be_cut_anywhere, another_boot_is_another_machine,
+	  a_damaged_line_costs_only_itself)

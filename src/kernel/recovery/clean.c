@@ -156,8 +156,10 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	if (nw_persistent_settle(fs, &report.persistent, &report.stuck, &why) < 0)
 		nw_strings_tell(&report.stuck, "%s%s%s", why.what, *why.hint ? ": " : "",
 				why.hint);
-	nw_vec_each (&sessions, session)
+	nw_vec_each (&sessions, session) {
 		clean_session(fs, *session, &report);
+		nw_journals_progress(lock);
+	}
 	nw_strings_free(&sessions);
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <tracefs.h>
 #include <unistd.h>
@@ -246,7 +247,7 @@ static int add_event(void *arg, const struct nw_definition_line *line)
 	}
 	event.dead_owner = dead_owner(&event);
 	bool found = read_instance(f->fs, "", f->threads, &event);
-	int lock = found ? -1 : nw_instances_lock(f->fs, false);
+	int lock = found ? -1 : nw_instances_lock(f->fs, LOCK_SH);
 	/* This is the only call that uses the library's own path of tracefs. */
 	tracefs_set_tracing_dir((char *)f->fs->path);
 	char **instances = found ? NULL : tracefs_instances(NULL);

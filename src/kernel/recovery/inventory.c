@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,7 +145,7 @@ static int read_use(const struct nw_tracefs *fs, struct nw_uprobe_event *event,
 
 static int read_uses(const struct nw_tracefs *fs, struct nw_inventory *inventory)
 {
-	int lock = nw_instances_lock(fs, false);
+	int lock = nw_instances_lock(fs, LOCK_SH);
 	/* A kernel without instances has no such directory. */
 	int ret = nw_tracefs_list_any(fs->root, "instances", "", &inventory->instances);
 

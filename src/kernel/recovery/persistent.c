@@ -393,7 +393,7 @@ static bool prune_instance(struct nw_persistent *journal, const struct nw_tracef
 	if (in_use)
 		return false;
 	if (ret != -ENOENT)
-		ret = nw_instance_remove(fs, file);
+		ret = nw_instance_remove(fs, file, LOCK_EX);
 	if (ret < 0 && ret != -ENOENT)
 		return false;
 	nw_strings_drop(&journal->instances, name);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,7 +65,7 @@ static int survey(struct survey *s)
 		ret = nw_tracefs_list_any(s->fs->root, "instances", "", &instances);
 	if (ret == 0)
 		ret = survey_place(s, "");
-	int lock = nw_instances_lock(s->fs, false);
+	int lock = nw_instances_lock(s->fs, LOCK_SH);
 	nw_vec_each (&instances, name)
 		if (ret == 0)
 			ret = survey_place(s, *name);
@@ -180,12 +181,14 @@ static bool has_open(int proc, const char *pid, const char *mark)
 	return found;
 }
 
-/* Does any process that we can see have a file of the session's own instance open? */
+/* Does any process that we can see have a file of the session's own instance open? With the lock, other nopwatch
+ * processes that look at every instance for a moment do not count. */
 static bool is_read(const struct survey *s)
 {
 	char mark[NW_MAX_NAME + 32];
 	struct dirent *entry;
 	bool found = false;
+	int lock = nw_instances_lock(s->fs, LOCK_EX);
 	DIR *dir = opendir("/proc");
 
 	snprintf(mark, sizeof(mark), "/instances/%s/", s->group);
@@ -194,6 +197,8 @@ static bool is_read(const struct survey *s)
 			has_open(dirfd(dir), entry->d_name, mark);
 	if (dir)
 		closedir(dir);
+	if (lock >= 0)
+		close(lock);
 	return found;
 }
 
@@ -213,7 +218,7 @@ static int remove_instance(const struct survey *s, nw_strings *stuck)
 	snprintf(size, sizeof(size), "%s/buffer_size_kb", path);
 	snprintf(trace, sizeof(trace), "%s/trace", path);
 	bool waited = is_shrunk(s->fs, size);
-	int ret = waited ? nw_instance_remove(s->fs, path)
+	int ret = waited ? nw_instance_remove(s->fs, path, LOCK_EX)
 			 : nw_do(s->fs, NW_DO_RMDIR, path, "");
 	if (ret == 0 || ret == -ENOENT)
 		return 0;

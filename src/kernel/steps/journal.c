@@ -168,18 +168,39 @@ int nw_journal_create(const char *session, struct nw_journal *out, struct nw_err
 	return 0;
 }
 
+void nw_journals_progress(int lock)
+{
+	if (lock >= 0)
+		(void)futimens(lock, NULL);
+}
+
 int nw_journals_lock(void)
 {
-	const struct timespec pause = {.tv_nsec = 5000000};
+	enum {
+		PAUSE_MS = 5,
+		PATIENCE =
+			5000 /
+			PAUSE_MS, /* with a process that holds the lock and makes no progress */
+		MOST = 60000 / PAUSE_MS
+	};
+	const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
 	int dir = nw_journal_open_place(nw_journal_dir(), NULL);
+	struct timespec last = {0};
+	struct stat st;
 
-	for (int tries = 1000; dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) < 0; tries--) {
-		if (!tries) {
+	for (int tries = 0, still = 0; dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) < 0;
+	     tries++) {
+		bool moved = fstat(dir, &st) == 0 && (st.st_mtim.tv_sec != last.tv_sec ||
+						      st.st_mtim.tv_nsec != last.tv_nsec);
+		last = st.st_mtim;
+		still = moved ? 0 : still + 1;
+		if (still > PATIENCE || tries > MOST) {
 			close(dir);
 			return -EBUSY;
 		}
 		nanosleep(&pause, NULL);
 	}
+	nw_journals_progress(dir);
 	return dir;
 }
 

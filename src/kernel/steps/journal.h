@@ -46,9 +46,12 @@ enum nw_journal_state {
 /*
  * Takes the lock under which one process at a time removes the remains of sessions, until the descriptor is closed.
  * Without it, a cleaner that holds a session's journal for a moment would look like that session to the next
- * cleaner, which would then leave the journal alone for good. Waits 5 s at most. Returns a descriptor or -errno.
+ * cleaner, which would then leave the journal alone for good. Waits as long as those who hold it make progress (60 s at
+ * most), and 5 s for one that makes none. Returns a descriptor or -errno.
  */
 int nw_journals_lock(void);
+/* Tells the processes that wait for the lock that the owner goes on. lock: its descriptor, or -errno. */
+void nw_journals_progress(int lock);
 /* Tries to take over the journal of a session that may be dead. */
 enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out);
 

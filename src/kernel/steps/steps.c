@@ -106,14 +106,14 @@ static int disable(const struct nw_tracefs *fs, const struct nw_action *action)
 	return ret < 0 ? ret : seen < 0 ? seen : -EBUSY;
 }
 
-int nw_instances_lock(const struct nw_tracefs *fs, bool alone)
+int nw_instances_lock(const struct nw_tracefs *fs, int how)
 {
 	int fd = openat(fs->root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
-	for (int tries = alone ? 1 : 400; tries--;) {
-		if (flock(fd, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0)
+	for (int tries = how & LOCK_NB ? 1 : 400; tries--;) {
+		if (flock(fd, how | LOCK_NB) == 0)
 			return fd;
 		if (tries)
 			nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
@@ -122,9 +122,9 @@ int nw_instances_lock(const struct nw_tracefs *fs, bool alone)
 	return -EBUSY;
 }
 
-int nw_instance_remove(const struct nw_tracefs *fs, const char *dir)
+int nw_instance_remove(const struct nw_tracefs *fs, const char *dir, int how)
 {
-	int lock = nw_instances_lock(fs, true);
+	int lock = nw_instances_lock(fs, how);
 
 	if (lock == -EBUSY) /* the caller may try again */
 		return -EBUSY;
@@ -161,7 +161,7 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 		ret = mkdirat(fs->root, action->file, 0700);
 		break;
 	case NW_DO_RMDIR:
-		return nw_instance_remove(fs, action->file);
+		return nw_instance_remove(fs, action->file, LOCK_EX | LOCK_NB);
 	case NW_DO_LINK:
 		ret = symlink(action->text, action->file);
 		break;

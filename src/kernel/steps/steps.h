@@ -131,13 +131,13 @@ void nw_step_runner_shell(struct nw_step_runner *runner, const char *fmt, ...)
  * file open two levels below it: tracefs_remove_recursive() enters a directory as long as its list is not empty,
  * and an unlinked file that is open stays in the list. A process that opens such a file then waits for the locks of
  * the removal, so both wait for ever. The lock prevents this between nopwatch processes: a process that reads
- * instances of others takes it shared, a process that removes one takes it `alone`. Returns a descriptor; close()
- * releases the lock. -EBUSY: others hold it (after two seconds, unless alone); another -errno: there is nothing to
- * lock.
+ * instances of others takes LOCK_SH, a process that removes one takes LOCK_EX. Returns a descriptor; close()
+ * releases the lock. -EBUSY: others hold it (after two seconds; at once with LOCK_NB); another -errno: there is nothing
+ * to lock.
  */
-int nw_instances_lock(const struct nw_tracefs *fs, bool alone);
-/* Removes "instances/NAME" under the lock, in one attempt. Returns 0 or -errno. */
-int nw_instance_remove(const struct nw_tracefs *fs, const char *dir);
+int nw_instances_lock(const struct nw_tracefs *fs, int how);
+/* Removes "instances/NAME" under the lock (how: see above), in one attempt. Returns 0 or -errno. */
+int nw_instance_remove(const struct nw_tracefs *fs, const char *dir, int how);
 
 /* Appends one word, quoted for a shell. */
 void nw_shell_word(struct nw_buf *out, const char *text);
