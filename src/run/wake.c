@@ -85,11 +85,15 @@ int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err)
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	watched->pid = pid;
 	watched->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int code = watched->dir < 0 ? errno : 0;
 	/* System calls take our own numbers, and /proc may have others. */
 	watched->fd = nw_proc_is_ours() ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (watched->fd >= 0)
 		add_fd(wake, watched->fd);
-	if (watched->dir < 0)
+	if (nw_is_shortage(code))
+		return nw_fail(err, code, "cannot watch process %d: %s", (int)pid,
+			       nw_strerror(code));
+	if (code)
 		return nw_fail(err, ESRCH, "there is no process %d", (int)pid);
 	return 0;
 }

@@ -1,4 +1,4 @@
-# Every allocation of a command that fails in turn, and every call that opens, reads or lists: the command ends with an error
+# Every allocation of a command fails in turn, and every system call that can give an error: the command ends with an error
 # that says why, or with the right answer (tests/lib/faults). A choice of them; ALL=1: each one.
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1

@@ -1,10 +1,10 @@
-# Every allocation of a command that arms probes fails in turn: it ends with an error that says why, or with the right answer, and
-# leaves nothing behind (tests/lib/faults). A choice of them; ALL=1: all of them.
+# Every allocation of a command that arms probes fails in turn, and every system call with ALL=1: it ends with an error that says
+# why, or with the right answer, and leaves nothing behind (tests/lib/faults). A choice of them; ALL=1: all of them.
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/faults.sh
 . "$TESTS_LIB/faults.sh"
 # shellcheck disable=SC2034 # faults.sh reads them; the ring buffer says EAGAIN when there is nothing in it
-errors=(EMFILE EIO ENOMEM EINTR) live=1
+errors=(EMFILE ENFILE EIO ENOMEM EINTR) live=1
 
 # a program of its own, which hits each probe 20 times and says nothing
 cp "$PROGRAMS/rare" rare
@@ -19,6 +19,8 @@ try() { # WHAT OPTION... COMMAND...
   fails_well "$what" --tracefs --most 12 "$@"
 }
 try "stat" --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
+# The journal cannot be written: that is the error, and no refusal of the kernel's.
+ok "stat with no room in /run" "$TESTS_LIB/faults" --call ENOSPC --most 0 --tracefs --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
 try "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- "$load"
 try "stat --by" --facts "$NOPWATCH" stat -q -j --by comm "usdt:$rare:*" -- "$load"
 try "stat --stack" --facts "$NOPWATCH" stat -q -j --stack "usdt:$rare:*" -- "$load"

@@ -3,7 +3,7 @@
  * Preloaded by tests/lib/faults: makes the Nth allocation or system call of a program fail.
  *
  *	FAULT=alloc:N			the Nth malloc(), calloc(), realloc(), ... returns NULL
- *	FAULT=call:N:ERRNO		the Nth open, read or listing fails so
+ *	FAULT=call:N:ERRNO		the Nth system call that can give this error fails with it (enum kind)
  *	FAULT_COUNT=FILE		at the end: a line for each that could fail, which is the hash of who calls it
  *	FAULT_WHERE=FILE		who called the one that failed
  *
@@ -15,13 +15,23 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -30,11 +40,31 @@ enum {
 };
 
 enum kind {
-	ALLOC,
-	CALL
+	ALLOC = 1,
+	OPEN = 2,     /* opens a file, or makes a descriptor of another kind */
+	READ = 4,     /* reads or lists */
+	WRITE = 8,    /* writes */
+	MAP = 16,     /* maps memory */
+	WAIT = 32,    /* waits */
+	START = 64,   /* starts a process or a thread */
+	CHANGE = 128, /* makes, renames or removes a file or directory */
+	TALK = 256,   /* sends or receives a message of a socket */
 };
 
-static enum kind kind;
+/* Which calls can give which error. */
+static const struct {
+	int code, kinds;
+} errors[] = {
+	{EMFILE, OPEN},
+	{ENFILE, OPEN},
+	{EIO, OPEN | READ | WRITE | CHANGE},
+	{ENOMEM, OPEN | READ | WRITE | MAP | WAIT | START | CHANGE | TALK},
+	{ENOSPC, WRITE},
+	{EINTR, OPEN | READ | WRITE | WAIT},
+	{EAGAIN, READ | START},
+};
+
+static int kinds; /* that fail, of enum kind */
 static long wanted;
 static int code;
 static const char *count_path, *where_path;
@@ -100,7 +130,7 @@ static int fails(enum kind which)
 	void *frame[FRAMES];
 	int failed, before = errno;
 
-	if (!ready || which != kind || inside)
+	if (!ready || !(which & kinds) || inside)
 		return 0;
 	inside = 1;
 	int count = backtrace(frame, FRAMES);
@@ -133,7 +163,10 @@ __attribute__((constructor)) static void begin(void)
 	backtrace(frame, 4); /* opens a library when it is called first */
 	dl_iterate_phdr(find_spared, NULL);
 	if (fault && sscanf(fault, "%7[a-z]:%ld:%d", word, &wanted, &code) >= 1)
-		kind = strcmp(word, "call") == 0 ? CALL : ALLOC;
+		kinds = strcmp(word, "call") == 0 ? OPEN | READ : ALLOC;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (kinds != ALLOC && errors[i].code == code)
+			kinds = errors[i].kinds;
 	inside = 0;
 	ready = fault != NULL;
 }
@@ -209,7 +242,7 @@ static int mode_of(int flags, va_list args)
 		va_start(args, flags);                             \
 		int mode = mode_of(flags, args);                   \
 		va_end(args);                                      \
-		return fails(CALL) ? -1 : real(path, flags, mode); \
+		return fails(OPEN) ? -1 : real(path, flags, mode); \
 	}
 #define OPENAT(name)                                                    \
 	int name(int dir, const char *path, int flags, ...)             \
@@ -219,7 +252,7 @@ static int mode_of(int flags, va_list args)
 		va_start(args, flags);                                  \
 		int mode = mode_of(flags, args);                        \
 		va_end(args);                                           \
-		return fails(CALL) ? -1 : real(dir, path, flags, mode); \
+		return fails(OPEN) ? -1 : real(dir, path, flags, mode); \
 	}
 OPEN(open)
 OPEN(open64)
@@ -229,14 +262,14 @@ OPENAT(openat64)
 ssize_t read(int fd, void *to, size_t len)
 {
 	REAL(read);
-	return fails(CALL) ? -1 : real(fd, to, len);
+	return fails(READ) ? -1 : real(fd, to, len);
 }
 
 #define PREAD(name)                                              \
 	ssize_t name(int fd, void *to, size_t len, off_t at)     \
 	{                                                        \
 		REAL(name);                                      \
-		return fails(CALL) ? -1 : real(fd, to, len, at); \
+		return fails(READ) ? -1 : real(fd, to, len, at); \
 	}
 PREAD(pread)
 PREAD(pread64)
@@ -244,19 +277,19 @@ PREAD(pread64)
 FILE *fopen(const char *path, const char *mode)
 {
 	REAL(fopen);
-	return fails(CALL) ? NULL : real(path, mode);
+	return fails(OPEN) ? NULL : real(path, mode);
 }
 
 FILE *fopen64(const char *path, const char *mode)
 {
 	REAL(fopen64);
-	return fails(CALL) ? NULL : real(path, mode);
+	return fails(OPEN) ? NULL : real(path, mode);
 }
 
 char *fgets(char *to, int size, FILE *file)
 {
 	REAL(fgets);
-	if (!fails(CALL))
+	if (!fails(READ))
 		return real(to, size, file);
 	file->_flags |= 0x20; /* _IO_ERR_SEEN of glibc: ferror() says so */
 	return NULL;
@@ -265,7 +298,7 @@ char *fgets(char *to, int size, FILE *file)
 ssize_t getline(char **line, size_t *room, FILE *file)
 {
 	REAL(getline);
-	if (!fails(CALL))
+	if (!fails(READ))
 		return real(line, room, file);
 	file->_flags |= 0x20;
 	return -1;
@@ -274,41 +307,228 @@ ssize_t getline(char **line, size_t *room, FILE *file)
 DIR *opendir(const char *path)
 {
 	REAL(opendir);
-	return fails(CALL) ? NULL : real(path);
+	return fails(OPEN) ? NULL : real(path);
 }
 
 DIR *fdopendir(int fd)
 {
 	REAL(fdopendir);
-	return fails(CALL) ? NULL : real(fd);
+	return fails(OPEN) ? NULL : real(fd);
 }
 
 struct dirent *readdir(DIR *dir)
 {
 	REAL(readdir);
-	return fails(CALL) ? NULL : real(dir);
+	return fails(READ) ? NULL : real(dir);
 }
 
 struct dirent64 *readdir64(DIR *dir)
 {
 	REAL(readdir64);
-	return fails(CALL) ? NULL : real(dir);
+	return fails(READ) ? NULL : real(dir);
 }
 
 ssize_t readlink(const char *path, char *to, size_t len)
 {
 	REAL(readlink);
-	return fails(CALL) ? -1 : real(path, to, len);
+	return fails(READ) ? -1 : real(path, to, len);
 }
 
 ssize_t readlinkat(int dir, const char *path, char *to, size_t len)
 {
 	REAL(readlinkat);
-	return fails(CALL) ? -1 : real(dir, path, to, len);
+	return fails(READ) ? -1 : real(dir, path, to, len);
 }
 
 char *realpath(const char *path, char *to)
 {
 	REAL(realpath);
-	return fails(CALL) ? NULL : real(path, to);
+	return fails(READ) ? NULL : real(path, to);
+}
+
+/* Messages are written, so that what is said of the failed call can be seen. Only files on a disk or in memory can be full. */
+static int fails_to_write(int fd)
+{
+	struct statfs system;
+	struct stat file;
+
+	if (fd == STDERR_FILENO ||
+	    (code == ENOSPC &&
+	     (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode) || fstatfs(fd, &system) < 0 ||
+	      system.f_type == TRACEFS_MAGIC || system.f_type == DEBUGFS_MAGIC ||
+	      system.f_type == PROC_SUPER_MAGIC)))
+		return 0;
+	return fails(WRITE);
+}
+
+ssize_t write(int fd, const void *from, size_t len)
+{
+	REAL(write);
+	return fails_to_write(fd) ? -1 : real(fd, from, len);
+}
+
+ssize_t pwrite64(int fd, const void *from, size_t len, off64_t at)
+{
+	REAL(pwrite64);
+	return fails_to_write(fd) ? -1 : real(fd, from, len, at);
+}
+
+void *mmap64(void *at, size_t len, int protection, int flags, int fd, off64_t from)
+{
+	REAL(mmap64);
+	return fails(MAP) ? MAP_FAILED : real(at, len, protection, flags, fd, from);
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	REAL(poll);
+	return fails(WAIT) ? -1 : real(fds, count, timeout);
+}
+
+int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout)
+{
+	REAL(epoll_wait);
+	return fails(WAIT) ? -1 : real(epoll, events, most, timeout);
+}
+
+int epoll_create1(int flags)
+{
+	REAL(epoll_create1);
+	return fails(OPEN) ? -1 : real(flags);
+}
+
+int pipe2(int ends[2], int flags)
+{
+	REAL(pipe2);
+	return fails(OPEN) ? -1 : real(ends, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2])
+{
+	REAL(socketpair);
+	return fails(OPEN) ? -1 : real(domain, type, protocol, ends);
+}
+
+int signalfd(int fd, const sigset_t *signals, int flags)
+{
+	REAL(signalfd);
+	return fails(OPEN) ? -1 : real(fd, signals, flags);
+}
+
+int dup(int fd)
+{
+	REAL(dup);
+	return fails(OPEN) ? -1 : real(fd);
+}
+
+pid_t fork(void)
+{
+	REAL(fork);
+	return fails(START) ? -1 : real();
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*run)(void *), void *arg)
+{
+	REAL(pthread_create);
+	return fails(START) ? EAGAIN : real(thread, attributes, run, arg);
+}
+
+ssize_t recvmsg(int socket, struct msghdr *message, int flags)
+{
+	REAL(recvmsg);
+	return fails(TALK) ? -1 : real(socket, message, flags);
+}
+
+ssize_t recv(int socket, void *to, size_t len, int flags)
+{
+	REAL(recv);
+	return fails(TALK) ? -1 : real(socket, to, len, flags);
+}
+
+ssize_t send(int socket, const void *from, size_t len, int flags)
+{
+	REAL(send);
+	return fails(TALK) ? -1 : real(socket, from, len, flags);
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
+{
+	REAL(sendmsg);
+	return fails(TALK) ? -1 : real(socket, message, flags);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	REAL(mkdir);
+	return fails(CHANGE) ? -1 : real(path, mode);
+}
+
+int mkdirat(int dir, const char *path, mode_t mode)
+{
+	REAL(mkdirat);
+	return fails(CHANGE) ? -1 : real(dir, path, mode);
+}
+
+int unlink(const char *path)
+{
+	REAL(unlink);
+	return fails(CHANGE) ? -1 : real(path);
+}
+
+int unlinkat(int dir, const char *path, int flags)
+{
+	REAL(unlinkat);
+	return fails(CHANGE) ? -1 : real(dir, path, flags);
+}
+
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	REAL(renameat);
+	return fails(CHANGE) ? -1 : real(from_dir, from, to_dir, to);
+}
+
+int rmdir(const char *path)
+{
+	REAL(rmdir);
+	return fails(CHANGE) ? -1 : real(path);
+}
+
+int ftruncate64(int fd, off64_t len)
+{
+	REAL(ftruncate64);
+	return fails(CHANGE) ? -1 : real(fd, len);
+}
+
+int fsync(int fd)
+{
+	REAL(fsync);
+	return fails(CHANGE) ? -1 : real(fd);
+}
+
+/* Calls for which libc has no function of its own, or had none when older kernels were new. */
+long syscall(long number, ...)
+{
+	REAL(syscall);
+	va_list args;
+	long arg[6];
+
+	va_start(args, number);
+	for (int i = 0; i < 6; i++)
+		arg[i] = va_arg(args, long);
+	va_end(args);
+	switch (number) {
+	case SYS_openat2:
+	case SYS_perf_event_open:
+	case SYS_memfd_create:
+	case SYS_pidfd_open:
+		if (fails(OPEN))
+			return -1;
+		break;
+	case SYS_getdents64:
+		if (fails(READ))
+			return -1;
+		break;
+	}
+	return real(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }

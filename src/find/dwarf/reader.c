@@ -77,6 +77,9 @@ static ssize_t receive_message(int socket, void *bytes, size_t room, int *fd)
 	return got;
 }
 
+/* Called in the reader: the parent has ended, or memory ran out in a call on the socket. */
+#define end_reader() _exit(errno == ENOMEM ? NO_MEMORY : 1)
+
 /* Called in the reader: asks the parent for a descriptor, which comes with the reply. */
 static int get_descriptor(void *arg, unsigned int what, const char *name)
 {
@@ -91,13 +94,13 @@ static int get_descriptor(void *arg, unsigned int what, const char *name)
 	if (want.failed)
 		_exit(NO_MEMORY);
 	if (!nw_send_message(0, want.data, want.len, -1))
-		_exit(1);
+		end_reader();
 	nw_buf_free(&want);
 	nw_fence_descriptors(true);
 	ssize_t got = receive_message(0, &code, sizeof(code), &fd);
 	nw_fence_descriptors(false);
 	if (got != sizeof(code))
-		_exit(1);
+		end_reader();
 	if (code)
 		return -code;
 	return fd < 0 ? -EMFILE : fd;
@@ -114,13 +117,13 @@ static void serve(struct nw_served *served)
 	for (;;) {
 		ssize_t got = receive_message(0, question, NW_MOST_MESSAGE, NULL);
 		if (got <= 0)
-			_exit(0);
+			end_reader();
 		nw_buf_clear(&answer);
 		nw_served_answer(served, question, (size_t)got, &answer);
 		if (answer.failed)
 			_exit(NO_MEMORY);
 		if (!nw_send_message(0, answer.data, answer.len, -1))
-			_exit(1);
+			end_reader();
 	}
 }
 
@@ -320,12 +323,14 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 	return nw_fail(err, EIO, "the process that reads it has ended");
 }
 
-/* Returns the length of a message; 0: the other side has ended; -errno: a limit was reached. */
+/* Returns the length of a message; 0: the other side has ended; -errno: a limit was reached, or memory ran out. */
 static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, size_t room,
 			    int *fd, struct waiting *wait, struct nw_error *err)
 {
 	for (;;) {
 		ssize_t got = receive_message(socket, bytes, room, fd);
+		if (got < 0 && errno == ENOMEM)
+			return nw_no_memory(err);
 		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
 			return got > 0 ? got : 0;
 		int ret = check_wait(reader, wait, err);
@@ -388,7 +393,7 @@ static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_err
 
 	if (!nw_send_message(reader->socket, reader->question.data, reader->question.len,
 			     -1))
-		return tell_death(reader, err);
+		return errno == ENOMEM ? nw_no_memory(err) : tell_death(reader, err);
 	for (;;) {
 		ssize_t got = wait_message(reader, reader->socket, reader->answer,
 					   NW_MOST_MESSAGE, NULL, &wait, err);

@@ -133,13 +133,13 @@ struct canary {
 	int top_lock;		      /* -1: the top-level buffer is not for us */
 	uint64_t offset[SITES], semaphore_offset;
 	int defined[NW_COUNT(trials)]; /* 0 or -errno; -ENOSYS: not tried */
-	int failed; /* -errno: memory or descriptors ran out, so the trial shows nothing */
+	int failed; /* -errno: something ran out, so the trial shows nothing */
 };
 
 /* Notes whether a part of the trial failed for a reason that says nothing of the kernel. Returns ret. */
 static int note(struct canary *c, int ret)
 {
-	if (ret < 0 && nw_is_shortage(-ret))
+	if (nw_step_runner_is_short(&c->runner, ret))
 		c->failed = ret;
 	return ret;
 }
@@ -580,8 +580,8 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 	note(&c, line ? 0 : -ENOMEM);
 	if (c.features->has[NW_FEATURE_MULTI_SITE] && line &&
 	    note(&c, nw_gate_step(&c.runner, &c.journal, NW_GATE_MAKE)) == 0)
-		c.gated = nw_step_runner_step(&c.runner, NW_DO_APPEND, "uprobe_events",
-					      line, NULL) == 0;
+		c.gated = note(&c, nw_step_runner_step(&c.runner, NW_DO_APPEND,
+						       "uprobe_events", line, NULL)) == 0;
 	for (size_t i = 0; i < NW_COUNT(trials); i++) {
 		bool another = i && strcmp(trials[i].event, trials[i - 1].event) == 0;
 		lines = another ? lines : 0;

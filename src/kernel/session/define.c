@@ -96,7 +96,7 @@ static void explain_definition(struct nw_session *session,
 {
 	char reason[128] = "";
 
-	if (nw_is_shortage(-ret)) {
+	if (nw_step_runner_is_short(&session->runner, ret)) {
 		session->failed = ret;
 		return;
 	}
@@ -229,6 +229,14 @@ static int nothing_left(struct nw_session *session, struct nw_error *err)
 	return -EINVAL;
 }
 
+static int tell_failed(const struct nw_session *session, struct nw_error *err)
+{
+	return nw_fail(err, -session->failed, "%s: %s",
+		       session->runner.unwritten ? "cannot write the journal"
+						 : "the probes cannot be defined",
+		       nw_strerror(-session->failed));
+}
+
 /*
  * func: is for the time of calls. Where not one of the functions has a return that can be probed, that is an error with
  * the first one's reason, rather than a table without a span.
@@ -268,8 +276,7 @@ int nw_session_define(struct nw_session *session, struct nw_error *err)
 	if (!session->failed)
 		define_parts(session, 0, true);
 	if (session->failed)
-		return nw_fail(err, -session->failed, "the probes cannot be defined: %s",
-			       nw_strerror(-session->failed));
+		return tell_failed(session, err);
 	return session->runner.dry_run ? 0 : require_returns(session, err);
 }
 
@@ -445,8 +452,7 @@ int nw_session_grow(struct nw_session *session, size_t first, struct nw_error *e
 	if (!session->failed)
 		define_parts(session, first, true);
 	if (session->failed)
-		ret = nw_fail(err, -session->failed, "the probes cannot be defined: %s",
-			      nw_strerror(-session->failed));
+		ret = tell_failed(session, err);
 	else if (!defined ||
 		 (enable_since(session, before) < 0 && !enable_each(session, first)))
 		ret = nothing_left(session, err);
@@ -455,6 +461,7 @@ int nw_session_grow(struct nw_session *session, size_t first, struct nw_error *e
 	if (ret == 0 && nw_session_raise_semaphores(session, &none) < 0)
 		nw_strings_tell(&session->warnings, "%s", none.what);
 	session->failed = 0;
+	session->runner.unwritten = false;
 	return ret;
 }
 

@@ -311,7 +311,13 @@ int nw_step_runner_action(struct nw_step_runner *runner, const struct nw_action 
 	}
 	if (runner->journal)
 		ret = nw_journal_step(runner->journal, go, back ? back : &nothing);
+	runner->unwritten = runner->unwritten || ret < 0;
 	return ret < 0 ? ret : nw_action_do(runner->fs, go);
+}
+
+bool nw_step_runner_is_short(const struct nw_step_runner *runner, int error)
+{
+	return error < 0 && (runner->unwritten || nw_is_shortage(-error));
 }
 
 int nw_step_runner_step(struct nw_step_runner *runner, enum nw_action_kind kind,

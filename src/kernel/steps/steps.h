@@ -111,6 +111,7 @@ struct nw_step_runner {
 	const struct nw_journal *journal;
 	/* Nothing is done and every step succeeds, so that the steps can be printed. */
 	bool dry_run;
+	bool unwritten; /* the journal could not be written, so a step was not done */
 	struct nw_steps steps; /* with dry_run: all steps so far */
 };
 /*
@@ -122,6 +123,8 @@ int nw_step_runner_step(struct nw_step_runner *runner, enum nw_action_kind kind,
 /* Does a step that is given as an action. */
 int nw_step_runner_action(struct nw_step_runner *runner, const struct nw_action *go,
 			  const struct nw_action *back);
+/* Returns true if a step's error says nothing of what the kernel can do: a shortage, or one of the journal's. */
+bool nw_step_runner_is_short(const struct nw_step_runner *runner, int error);
 /* Adds a shell command that is only printed. */
 void nw_step_runner_shell(struct nw_step_runner *runner, const char *fmt, ...)
 	nw_format(2, 3);

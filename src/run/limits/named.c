@@ -84,6 +84,13 @@ static int find_processes(const struct nw_run *run, const const_images *images,
 	return ret;
 }
 
+static int tell_not_found(int ret, struct nw_error *err)
+{
+	return ret < 0 ? nw_fail(err, -ret, "cannot look for processes to trace: %s",
+				 nw_strerror(-ret))
+		       : 0;
+}
+
 int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 {
 	const_images images = {0};
@@ -107,7 +114,7 @@ int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
 	nw_vec_free(&images);
 	nw_vec_free(&pids);
 	nw_strings_free(&comms);
-	return ret < 0 ? nw_no_memory(err) : 0;
+	return tell_not_found(ret, err);
 }
 
 /* ---- where births are not read all the time ------------------------------------------ */
@@ -146,7 +153,7 @@ int nw_run_find_users_again(struct nw_run *run, struct nw_error *err)
 						 REST_FACTOR);
 	nw_vec_free(&images);
 	nw_vec_free(&pids);
-	return ret < 0 ? nw_no_memory(err) : 0;
+	return tell_not_found(ret, err);
 }
 
 /* Copies the threads that were selected since the last call. If selecting was given up, that is reported once. */

@@ -308,6 +308,9 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	if (ret < 0 || !due)
 		return ret;
 	ret = nw_stream_finish(run->delivery.stream);
+	/* The consumer has failed, and gives the reason at its end. */
+	if (ret == -ECANCELED)
+		return 0;
 	return ret < 0 ? nw_fail(err, -ret, "cannot read the rest of the ring buffer: %s",
 				 nw_strerror(-ret))
 		       : 0;
