@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The debugging information of a file: lines, inlined functions and variables all over its code, and how often a function was inlined. */
+/* The debugging information of a file: lines and inlined functions all over its code, and how often a function was inlined. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,26 +21,6 @@ static void read_all(const struct nw_source_lines *lines)
 		length += strlen(lines->inlined[i].function) + (file ? strlen(file) : 0);
 	}
 	PROMISE(length < 1 << 20);
-}
-
-static void try_variables(struct nw_lines *lines, uint64_t vaddr)
-{
-	static const char *const expressions[] = {NW_RESULT, "a", "s->x", "s.inner.y[2]",
-						  "argv[1]"};
-
-	for (size_t i = 0; i < 2 * NW_COUNT(expressions); i++) {
-		const struct nw_variable_place place = {
-			.vaddr = vaddr, .is_entry = i & 1, .cfa = 7, .cfa_offset = 8};
-		struct nw_buf error = {0}, type = {0};
-		struct nw_variable found;
-		nw_lines_variable(lines, &place, expressions[i / 2], &found, &error, &type);
-		PROMISE(found.lack < NW_LACK_COUNT && found.base < NW_BASE_COUNT &&
-			found.loads <= NW_MOST_LOADS);
-		PROMISE(found.lack || error.len || nw_is_plain_size(found.size) ||
-			found.elements);
-		nw_buf_free(&error);
-		nw_buf_free(&type);
-	}
 }
 
 LIBELF_LEAKS
@@ -66,7 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			uint64_t vaddr = segment->vaddr + segment->filesz / PLACES * i;
 			nw_lines_at(lines, vaddr, &found);
 			read_all(&found);
-			try_variables(lines, vaddr);
 		}
 	nw_lines_free(lines);
 	nw_image_free(image);
