@@ -75,7 +75,7 @@ const char *nopwatch_measure_name(const struct nopwatch_measure *measure,
 bool nopwatch_measure_number(const struct nopwatch_measure *measure,
 			     enum nopwatch_rows rows, size_t group, size_t row,
 			     const char *key, uint64_t *value);
-/* A percentile of the distribution: share is 0.5 for the median. The value is at most 3 % too large. Returns false
+/* A percentile of the distribution: share is 0.5 for the median. The value is at most 1.6 % too small or too large. Returns false
  * if the distribution is empty. */
 bool nopwatch_measure_percentile(const struct nopwatch_measure *measure,
 				 enum nopwatch_rows rows, size_t group, size_t row,

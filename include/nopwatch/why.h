@@ -14,7 +14,7 @@ extern "C" {
 struct nopwatch_answer;
 
 /* Finds out why a probe does not fire: looks at the kernel, the file, the processes of the request; then, unless the
- * answer is known by then or arming could hurt, arms the probe and watches it for the duration of the request (by default 2
+ * answer is known by then or arming could hurt, arms the probe and watches it for the duration of the request (by default 3
  * seconds). Of the request, file, processes, duration, force and notices count. */
 int nopwatch_why(struct nopwatch_request *request, const char *spec,
 		 struct nopwatch_answer **answer, struct nopwatch_error **error);
