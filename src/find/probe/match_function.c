@@ -250,6 +250,13 @@ static int name_arguments(const struct matching *m, const struct found *f,
 		if (ret == 0)
 			ret = nw_source_operands(&function, m->spec, &probe->args,
 						 &point->operands, found, &warning, m->err);
+	/* A type that the user gave to a value in a register that no program may read is an error, as it is by order. */
+	nw_vec_each (&probe->points, point)
+		for (size_t i = 0; ret == 0 && *found && i < point->operands.count; i++)
+			if (point->operands.item[i].problem &&
+			    probe->args.item[i].type.base == NW_TYPE_FLOAT)
+				ret = nw_call_refuse_floats(m->image, f->symbol.name, false,
+							    &probe->args, m->err);
 	if (ret == 0 && *found) {
 		probe->has_args = true;
 		probe->named = m->spec->args.count;
