@@ -71,11 +71,24 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 	s->status_line = nw_note_armed(s->args, so_far);
 }
 
+/* Shortens the report that follows a live view, since its user has seen the rest: it shall fit a screen. */
+static void keep_short(const struct nw_args *args, struct nw_report *report)
+{
+	if (!args->format->for_people || args->output || args->verbose ||
+	    args->hists.count || report->view.all_rows)
+		return;
+	report->view.tables_only = true;
+	if (!report->view.top)
+		report->view.top = 5;
+}
+
 static void style(void *arg, struct nw_report *report)
 {
 	const struct stat_run *s = arg;
 
 	report->layout = nw_layout_of(s->args, s->sink.file);
+	if (s->view && !nw_live_is_shown(s->view))
+		keep_short(s->args, report);
 }
 
 static int write_text(void *arg, struct nw_buf *text, struct nw_error *err)

@@ -47,7 +47,9 @@ const struct nw_command nw_cmd_top = {
 		"a row a span (latencies) and a row a probe (gaps between its hits), with rates,\n"
 		"percentiles, the course of the last minute and the distribution. ? shows the keys: sort,\n"
 		"pause, the last interval or everything, histogram, heat map, filter by name, group by,\n"
-		"write a report. What stat prints comes at the end, in the form that -f says, to -o's file.\n"
+		"write a report. * marks the column that sorts. At the end top prints the first five spans\n"
+		"and probes; with -v, --all-rows or --hist it prints what stat prints. With -o it writes\n"
+		"the whole report to a file, in the format of -f.\n"
 		"\n"
 		"With --from FILE a recording is looked at. What CMD prints comes at the end. Where\n"
 		"stdout is no terminal, or TERM is dumb, it is stat -i 500ms.",

@@ -339,7 +339,7 @@ START_TEST(the_last_interval_and_everything)
 	ck_assert_uint_eq(row->total.count, 110);
 	ck_assert_uint_eq(row->total.times.max, 2000000);
 	expect(80, 24, "app:request    110/s  1.01ms  2.00ms  2.00ms");
-	expect(80, 24, "everything");
+	expect(80, 24, "the whole run");
 	press('i');
 	expect(80, 24, "app:request     20/s  2.00ms  2.00ms  2.00ms");
 	expect(80, 24, "the last 500ms");
@@ -459,8 +459,8 @@ START_TEST(a_picture_of_80_by_24)
 	top.cost = 0.013;
 	char *picture = draw(80, 24);
 	ck_assert_str_eq(picture,
-			 "nopwatch top  1.00s  0 lost  196 hits, 196/s  cost 1.3 % of a "
-			 "CPU  everything\n"
+			 "1.00s  0 lost  196 hits, 196/s  cost 1.3 % of a CPU  the whole "
+			 "run\n"
 			 "SPAN            RATE     P50     P99     MAX LAST MINUTE     1us "
 			 "  10us  100us\n"
 			 "app:request    100/s  1.00us  1.00ms  1.00ms              @  @   "
@@ -553,11 +553,17 @@ START_TEST(rows_are_sorted_by_what_is_asked_for)
 	static const struct {
 		enum nw_sort sort;
 		const char *first, *then;
+		/* what 80 columns show of the order, also without colours */
+		const char *mark;
 	} cases[] = {
-		{NW_SORT_DEFAULT, "slow", "often"}, {NW_SORT_HITS, "often", "slow"},
-		{NW_SORT_RATE, "often", "slow"},    {NW_SORT_MEAN, "slow", "often"},
-		{NW_SORT_P50, "slow", "often"},	    {NW_SORT_P99, "slow", "often"},
-		{NW_SORT_MAX, "slow", "often"},	    {NW_SORT_NAME, "often", "slow"},
+		{NW_SORT_DEFAULT, "slow", "often", "the whole run\n"},
+		{NW_SORT_HITS, "often", "slow", "the whole run  sorted by hits\n"},
+		{NW_SORT_RATE, "often", "slow", " RATE* "},
+		{NW_SORT_MEAN, "slow", "often", "the whole run  sorted by mean\n"},
+		{NW_SORT_P50, "slow", "often", " P50* "},
+		{NW_SORT_P99, "slow", "often", " P99* "},
+		{NW_SORT_MAX, "slow", "often", " MAX* "},
+		{NW_SORT_NAME, "often", "slow", "\nSPAN* "},
 	};
 
 	setup();
@@ -569,12 +575,19 @@ START_TEST(rows_are_sorted_by_what_is_asked_for)
 		ck_assert_int_eq(view.sort, cases[i].sort);
 		expect_order(cases[i].first, cases[i].then);
 		expect_order("often", "a-probe");
+		expect(80, 24, cases[i].mark);
+		if (!strchr(cases[i].mark, '*'))
+			expect_not(80, 24, "*");
 		press('s');
 		ck_assert_int_eq(strncmp(view.message, "sorted by ", 10), 0);
 	}
 	ck_assert_int_eq(view.sort, NW_SORT_DEFAULT);
 	press('S');
 	ck_assert_int_eq(view.sort, NW_SORT_NAME);
+	/* wide screens have the column */
+	view.sort = NW_SORT_MEAN;
+	expect(130, 24, " MEAN* ");
+	expect_not(130, 24, "sorted by mean");
 	teardown();
 }
 END_TEST
@@ -709,10 +722,38 @@ START_TEST(help_names_the_keys)
 {
 	setup();
 	press('?');
-	expect(80, 24, "heat map of it");
+	expect(80, 24, "show its heat map");
 	expect(80, 24, "q, Ctrl-C           quit");
+	/* no line of it is cut on a usual terminal */
+	char *usual = draw(80, 24), *wide = draw(200, 24);
+	char *at = strchr(usual, '\n'), *in_wide = strchr(wide, '\n');
+	*strstr(at, "\nq quit") = *strstr(in_wide, "\nq quit") = '\0';
+	ck_assert_str_eq(at, in_wide);
+	free(usual);
+	free(wide);
 	press('?');
-	expect_not(80, 24, "heat map of it");
+	expect_not(80, 24, "show its heat map");
+	teardown();
+}
+END_TEST
+
+/* What a title of 80 columns has no room for is in a second line, unless lines are few. */
+START_TEST(a_title_may_have_two_lines)
+{
+	setup();
+	next();
+	add(false, 0, "app:done", 98, 20000);
+	top.hits = 123456789;
+	top.lost = 1234;
+	top.cost = 0.113;
+	view.paused = true;
+	view.by = "status";
+	expect(80, 24,
+	       "500ms  1234 lost  PAUSED  123456789 hits, 247M/s  cost 11.3 % of a CPU\n"
+	       "the whole run  by status\nPROBE ");
+	expect(80, 15, "% of a CPU\nPROBE ");
+	press('?');
+	expect(80, 24, "the whole run  by status\nup, down");
 	teardown();
 }
 END_TEST
@@ -799,5 +840,5 @@ UNIT_MAIN("top", a_terminal_shows_what_is_drawn, without_colours_none_are_sent,
 	  names_are_hostile, rows_are_sorted_by_what_is_asked_for,
 	  the_cursor_stays_with_its_row, more_rows_than_lines_are_scrolled,
 	  names_are_filtered_while_they_are_typed, what_is_typed_is_asked_for,
-	  help_names_the_keys, pictures_have_the_characters_that_there_are,
-	  any_keys_at_any_size)
+	  help_names_the_keys, a_title_may_have_two_lines,
+	  pictures_have_the_characters_that_there_are, any_keys_at_any_size)

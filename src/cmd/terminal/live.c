@@ -355,6 +355,11 @@ const struct nw_reports_live *nw_live_hooks(const struct nw_live_view *v)
 	return &v->hooks;
 }
 
+bool nw_live_is_shown(const struct nw_live_view *v)
+{
+	return v->terminal.entered;
+}
+
 const int *nw_live_wake_fds(const struct nw_live_view *v, size_t *count)
 {
 	*count = NW_COUNT(v->wake_fds);

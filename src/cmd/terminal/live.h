@@ -30,6 +30,8 @@ struct nw_live_view;
 int nw_live_open(const struct nw_live_options *options, struct nw_live_view **out);
 /* Returns the hooks for struct nw_reports_options. */
 const struct nw_reports_live *nw_live_hooks(const struct nw_live_view *view);
+/* Returns whether the picture is on the terminal. */
+bool nw_live_is_shown(const struct nw_live_view *view);
 /* Returns the descriptors for struct nw_request. */
 const int *nw_live_wake_fds(const struct nw_live_view *view, size_t *count);
 void nw_live_notice(struct nw_live_view *view, const char *text);

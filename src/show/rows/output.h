@@ -67,8 +67,9 @@ struct nw_view {
 	size_t top;
 	/* CSV: cells that a spreadsheet would take for a formula stay as they are */
 	bool raw;
-	bool all_rows;	 /* text: rows without hits, too, one by one */
-	bool spans_only; /* no rows of probes and their arguments */
+	bool all_rows;	  /* text: rows without hits, too, one by one */
+	bool spans_only;  /* no rows of probes and their arguments */
+	bool tables_only; /* text: no histograms */
 	/* text: trees of stacks by address in a function, with file and line, not by function */
 	bool frames;
 };

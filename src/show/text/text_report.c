@@ -652,7 +652,11 @@ static void folded_lines(const struct text *t)
 		nw_buf_printf(t->out,
 			      "\n%zu more histograms; --top N or --all-rows shows them\n",
 			      t->unshown);
-	more_lines(t->beyond[NW_SUBJECT_PROBES], t->beyond[NW_SUBJECT_SPANS], t->out);
+	if (report->view.tables_only)
+		nw_buf_adds(t->out, "\n-v shows the histograms and all rows\n");
+	else
+		more_lines(t->beyond[NW_SUBJECT_PROBES], t->beyond[NW_SUBJECT_SPANS],
+			   t->out);
 	if (t->unsummarized)
 		nw_buf_printf(
 			t->out,
@@ -766,8 +770,10 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	slowest(output, report);
 	if (!report->interval)
 		nw_text_stacks(report, out);
-	histograms(&t, NW_SUBJECT_SPANS, span_histogram);
-	histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
+	if (!report->view.tables_only) {
+		histograms(&t, NW_SUBJECT_SPANS, span_histogram);
+		histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
+	}
 	folded_lines(&t);
 	nw_text_unmeasured_line(report, out);
 	if (!report->interval)

@@ -17,7 +17,8 @@ enum {
 	LEAST_BOTH = 20, /* cells for the course and the strip together */
 	MOST_COURSE = 60,
 	MOST_STRIP = 96,
-	PANE_FROM = 16 /* lines: on a smaller screen a pane replaces the rows */
+	NAMED_FROM = 100, /* columns: the title has the program's name */
+	PANE_FROM = 16	  /* lines: on a smaller screen a pane replaces the rows */
 };
 
 /* ---- columns ------------------------------------------------------------------------ */
@@ -121,19 +122,23 @@ static struct layout lay_out(const struct nw_drawing *d, const nw_top_list *list
 
 /* ---- the title ---------------------------------------------------------------------- */
 
-/* A line of parts, one after the other, as long as they fit. */
+/* Parts in a line, one after the other. One that does not fit is left out, or begins the next line, up to `last`. */
 struct line {
 	const struct nw_drawing *d;
-	size_t x, y;
+	size_t x, y, last;
 };
 
 static void part(struct line *line, uint8_t style, const char *text)
 {
-	size_t gap = line->x ? 2 : 0;
+	size_t width = line->d->canvas->columns, gap = line->x ? 2 : 0;
 
-	if (line->x + gap + cells_of(text) <= line->d->canvas->columns)
-		line->x += gap + nw_draw_text(line->d, line->x + gap, line->y,
-					      line->d->canvas->columns, style, text);
+	if (line->x + gap + cells_of(text) > width && line->y < line->last) {
+		line->y++;
+		line->x = gap = 0;
+	}
+	if (line->x + gap + cells_of(text) <= width)
+		line->x += gap + nw_draw_text(line->d, line->x + gap, line->y, width, style,
+					      text);
 }
 
 static void cost_part(struct line *line)
@@ -150,15 +155,27 @@ static void cost_part(struct line *line)
 	part(line, 0, text);
 }
 
-static void title(const struct nw_drawing *d)
+/* Returns whether a column of this screen has the mark of the sort key. */
+static bool shows_sort(const struct nw_drawing *d)
+{
+	bool found = d->view->sort == NW_SORT_DEFAULT || d->view->sort == NW_SORT_NAME;
+
+	for (size_t i = 0; i < COLUMNS; i++)
+		found |= columns[i].sort == d->view->sort &&
+			 d->canvas->columns >= columns[i].from;
+	return found;
+}
+
+/* Draws the title in one line, or in two on a screen that is high enough for a pane. Returns the number of lines. */
+static size_t title(const struct nw_drawing *d)
 {
 	const struct nw_top *top = d->top;
 	const struct nw_top_view *view = d->view;
-	struct line line = {d, 0, 0};
+	struct line line = {d, 0, 0, d->canvas->rows >= PANE_FROM};
 	uint64_t elapsed = top->end - nw_min64(top->began, top->end);
 	char number[16], text[96];
 
-	if (d->canvas->columns >= 60)
+	if (d->canvas->columns >= NAMED_FROM)
 		part(&line, NW_GLYPH_BOLD, "nopwatch top");
 	nw_duration_text(elapsed, number);
 	part(&line, 0, number);
@@ -175,7 +192,11 @@ static void title(const struct nw_drawing *d)
 	cost_part(&line);
 	nw_duration_text(top->end - nw_min64(top->start, top->end), number);
 	snprintf(text, sizeof(text), "the last %s", number);
-	part(&line, 0, view->interval ? text : "everything");
+	part(&line, 0, view->interval ? text : "the whole run");
+	if (!shows_sort(d)) {
+		snprintf(text, sizeof(text), "sorted by %s", nw_sort_names[view->sort]);
+		part(&line, 0, text);
+	}
 	if (view->net)
 		part(&line, 0, "net of the probes' own time");
 	if (view->by) {
@@ -187,6 +208,7 @@ static void title(const struct nw_drawing *d)
 			 (uintmax_t)top->unwatched);
 		part(&line, NW_YELLOW, text);
 	}
+	return line.y + 1;
 }
 
 /* ---- rows --------------------------------------------------------------------------- */
@@ -203,20 +225,24 @@ static const char *course_title(const struct nw_drawing *d, size_t width)
 
 static void header(const struct nw_drawing *d, const struct layout *l, bool spans, size_t y)
 {
-	const uint8_t style = NW_GLYPH_BOLD, sorted = NW_GLYPH_BOLD | NW_GLYPH_REVERSE;
+	const uint8_t style = NW_GLYPH_BOLD, styles[] = {style, style | NW_GLYPH_REVERSE};
 	enum nw_sort sort = d->view->sort;
+	bool sorted = sort == NW_SORT_NAME;
 	size_t x = l->name;
+	char text[16];
 
-	nw_draw_text(d, 0, y, l->name, sort == NW_SORT_NAME ? sorted : style,
-		     spans	     ? "SPAN"
-		     : l->name >= 12 ? "PROBE (GAPS)"
-				     : "PROBE");
+	snprintf(text, sizeof(text), "%s%s",
+		 spans		 ? "SPAN"
+		 : l->name >= 13 ? "PROBE (GAPS)"
+				 : "PROBE",
+		 sorted ? "*" : "");
+	nw_draw_text(d, 0, y, l->name, styles[sorted], text);
 	for (size_t i = 0; i < COLUMNS; i++) {
 		if (!l->column[i])
 			continue;
-		nw_draw_number(d, x + 1, y, l->column[i],
-			       sort && columns[i].sort == sort ? sorted : style,
-			       columns[i].title);
+		sorted = sort && columns[i].sort == sort;
+		snprintf(text, sizeof(text), "%s%s", columns[i].title, sorted ? "*" : "");
+		nw_draw_number(d, x + 1, y, l->column[i], styles[sorted], text);
 		x += l->column[i] + 1;
 	}
 	if (l->course)
@@ -377,7 +403,7 @@ static void keys(const struct nw_drawing *d, size_t y)
 					    "i interval", "space pause", "/ filter",
 					    "b group by", "h histogram", "m heat map",
 					    "w report",	  "t rate/p99"};
-	struct line line = {d, 0, y};
+	struct line line = {d, 0, y, y};
 	char filter[96];
 
 	if (*d->view->filter) {
@@ -409,8 +435,6 @@ int nw_top_draw(const struct nw_top *top, struct nw_top_view *view,
 		struct nw_canvas *canvas)
 {
 	const struct nw_drawing d = {top, view, canvas};
-	struct nw_area all = {0, 1, canvas->columns,
-			      canvas->rows > 2 ? canvas->rows - 2 : 0};
 	nw_top_list list = {0};
 
 	if (canvas->columns < LEAST_COLUMNS || canvas->rows < LEAST_ROWS) {
@@ -424,10 +448,11 @@ int nw_top_draw(const struct nw_top *top, struct nw_top_view *view,
 	size_t cursor = nw_top_list_cursor(&list, view);
 	const struct nw_top_row *row = list.count ? list.item[cursor].row : NULL;
 	bool alone = view->pane == NW_PANE_HELP || canvas->rows < PANE_FROM;
+	size_t above = title(&d);
+	struct nw_area all = {0, above, canvas->columns, canvas->rows - above - 1};
 	size_t below = !view->pane ? 0 : alone ? all.rows : all.rows / 2;
 	const struct nw_area pane = {0, all.y + all.rows - below, all.columns, below};
 	all.rows -= below;
-	title(&d);
 	if (all.rows)
 		rows(&d, &list, all);
 	if (below)

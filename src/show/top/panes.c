@@ -15,21 +15,21 @@ enum {
 
 static const char *const help[] = {
 	"up, down, j, k      move the cursor; also page up, page down, home, end",
-	"s, S                sort by the next, the previous column (also > and <)",
-	"i                   numbers of the last interval, or of everything",
-	"t                   the course of the rate, or of p99",
-	"space, p            pause: what is shown stands still, measuring goes on",
-	"enter, h            histogram of the row under the cursor",
-	"m                   heat map of it: time across, latency up",
-	"/                   only names like this: a part, or a glob; escape: all",
-	"b, g                group by thread, process, CPU, arguments; empty: no more",
-	"w                   write an HTML report of what was seen so far",
+	"s, S, right, left   sort by the next, the previous column, which * marks",
+	"i                   switch between the last interval and the whole run",
+	"t                   switch between the rate and p99 over time",
+	"space, p            pause the picture; measuring goes on",
+	"enter, h            show the histogram of the row under the cursor",
+	"m                   show its heat map: time to the right, latency upwards",
+	"/                   show only names that contain a text or match a glob",
+	"b, g                group by thread, process, CPU or arguments; empty: no groups",
+	"w                   write a report to a file: .html, .json, .csv, .txt, .prom",
 	"escape              close what is open, show all names",
 	"q, Ctrl-C           quit; Ctrl-Z suspends; Ctrl-L draws again",
 	"",
 	"Times are latencies of spans, and gaps between hits of probes. The strip at the",
-	"right is their distribution, on a logarithmic scale both ways: up to p50 in green,",
-	"up to p99 in yellow, what is slower in red.",
+	"right is their distribution, with two logarithmic scales: green up to p50,",
+	"yellow up to p99, red beyond.",
 };
 
 /* ---- what both have ----------------------------------------------------------------- */
