@@ -163,6 +163,12 @@ int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
+void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner)
+{
+	nw_wake_add(&run->live.wake, inner->live.wake.fd);
+	nw_wake_add(&run->live.wake, nw_stream_fd(inner->delivery.stream));
+}
+
 /* Reports that --net was requested, but the cost of a hit is unknown. */
 static int no_costs(const struct nw_run *run, struct nw_error *err)
 {
@@ -215,13 +221,6 @@ int nw_run_step(struct nw_run *run, struct nw_error *err)
 	if (ret == 0 && source->ticks && run->begun)
 		ret = run->consumer.tick(run->consumer.arg, run, err);
 	return ret < 0 ? ret : 1;
-}
-
-int nw_run_prepare(struct nw_run *run, struct nw_error *err)
-{
-	int ret = nw_run_open_counts(run, err);
-
-	return ret < 0 ? ret : run->consumer.start(run->consumer.arg, run, err);
 }
 
 int nw_run_end(struct nw_run *run, struct nw_error *err)

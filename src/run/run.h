@@ -122,13 +122,23 @@ void nw_request_notice(const struct nw_request *request, const char *fmt, ...)
 int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err);
 
 /*
- * The parts of nw_run(), for a run that is stepped by another one: its source's open(), nw_run_prepare(), the
- * source's begin(); then nw_run_step() until it does not return 1 or no more is wanted; nw_run_end(), which may still
- * hand out hits; the source's close(), and nw_run_free().
+ * The parts of nw_run(), also for a run inside another one. The caller may drop probes of the result's selection
+ * between nw_run_open() and nw_run_arm(). nw_run_step() follows until it does not return 1 or no more is wanted, then
+ * nw_run_end(), which may still hand out hits. nw_run_close() comes last, also after an error; `ret` is the result of
+ * the run so far.
  */
-int nw_run_prepare(struct nw_run *run, struct nw_error *err);
+
+/* Chooses the source and finds the probes. inner: another run steps this one; then CMD belongs to that run. */
+int nw_run_open(struct nw_run *run, bool inner, const struct nw_request *request,
+		const struct nw_consumer *consumer, struct nw_run_result *result,
+		struct nw_error *err);
+/* Tells the consumer which probes were found, and arms them. */
+int nw_run_arm(struct nw_run *run, struct nw_error *err);
 int nw_run_step(struct nw_run *run, struct nw_error *err);
 int nw_run_end(struct nw_run *run, struct nw_error *err);
+void nw_run_close(struct nw_run *run, int ret);
+/* Wakes the run when there is something to do for the run inside it, which is armed. */
+void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner);
 
 /* ---- what is meant (select.c) ------------------------------------------------------- */
 

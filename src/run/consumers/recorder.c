@@ -250,10 +250,9 @@ static void save_symbols(const struct nw_recorder *r, const struct nw_run_result
 }
 
 /* A later name of a thread follows its earlier one, and counts. */
-static void save_tasks(struct nw_recorder *r, const struct nw_index *tasks)
+static void save_tasks(const struct nw_index *tasks, struct nw_buf *out,
+		       struct nw_buf *comms)
 {
-	struct nw_buf *out = &r->parts.table;
-
 	nw_vec_each (&tasks->text, line) {
 		int tid, pid, comm = 0;
 		if (sscanf(*line, "%d %d %n", &tid, &pid, &comm) < 2)
@@ -261,14 +260,13 @@ static void save_tasks(struct nw_recorder *r, const struct nw_index *tasks)
 		nw_buf_printf(out, "task %d %d", tid, pid);
 		nw_plan_word(out, *line + comm);
 		nw_buf_addc(out, '\n');
-		nw_buf_printf(&r->parts.comms, "%d %s\n", tid, *line + comm);
+		nw_buf_printf(comms, "%d %s\n", tid, *line + comm);
 	}
 }
 
-void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result)
+void nw_recorder_table(const struct nw_recorder *r, const struct nw_run_result *result,
+		       struct nw_buf *out, struct nw_buf *comms)
 {
-	struct nw_buf *out = &r->parts.table;
-
 	nw_plan_save(&result->armed, out);
 	nw_buf_printf(out, "start %" PRIu64 "\nstop %" PRIu64 "\nwall %" PRId64 "\n",
 		      result->start_ns, result->stop_ns, result->wall_ns);
@@ -308,8 +306,8 @@ void nw_recorder_table(struct nw_recorder *r, const struct nw_run_result *result
 		nw_buf_printf(out, "only %d\n", (int)*pid);
 	if (result->stacks)
 		nw_stacks_save(result->stacks, out);
-	save_tasks(r, &r->older_tasks);
-	save_tasks(r, &r->tasks);
+	save_tasks(&r->older_tasks, out, comms);
+	save_tasks(&r->tasks, out, comms);
 }
 
 int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result,
@@ -318,7 +316,7 @@ int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result
 	if (r->failed)
 		return nw_fail(err, r->failed, "cannot write '%s': %s", r->options.path,
 			       nw_strerror(r->failed));
-	nw_recorder_table(r, result);
+	nw_recorder_table(r, result, &r->parts.table, &r->parts.comms);
 	if (r->parts.table.failed || r->parts.comms.failed)
 		return nw_no_memory(err);
 	*bytes = 0;

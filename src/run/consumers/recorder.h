@@ -36,7 +36,9 @@ void nw_recorder_age(struct nw_recorder *recorder);
 /* Takes a hidden kernel event with its values: keeps the names of kernel functions in stacks, which only this machine
  * knows. Returns -ENOMEM on failure. */
 int nw_recorder_scheduled(struct nw_recorder *recorder, const struct nw_hit *hit);
-/* Adds the table, and the names of the noted threads, to the parts. */
-void nw_recorder_table(struct nw_recorder *recorder, const struct nw_run_result *result);
+/* Appends the table of this result, and the names of the noted threads. */
+void nw_recorder_table(const struct nw_recorder *recorder,
+		       const struct nw_run_result *result, struct nw_buf *table,
+		       struct nw_buf *comms);
 
 #endif

@@ -73,6 +73,7 @@ struct nw_flight {
 	uint64_t aged;	     /* time of the last nw_recorder_age() */
 	uint64_t kept_since; /* older records were dropped for lack of memory */
 	bool told_missed;
+	int failed;	    /* errno: a page or a loss could not be kept */
 	uint64_t lost;	    /* events that recordings lack */
 	bool lost_is_least; /* there may be more */
 	struct nw_flight_stats stats;
@@ -170,10 +171,10 @@ static enum nw_due due(void *arg)
 static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t len)
 {
 	struct nw_flight *f = arg;
-	int ret = f->recorder->failed ? 0 : nw_page_history_add(&f->kept, cpu, page, len);
+	int ret = f->failed ? 0 : nw_page_history_add(&f->kept, cpu, page, len);
 
 	if (ret < 0)
-		f->recorder->failed = -ret;
+		f->failed = -ret;
 	return ret;
 }
 
@@ -214,7 +215,7 @@ static void loss(void *arg, const struct nw_record *record)
 		*unread = (struct unread){record->time, record->until, record->lost,
 					  record->lost_is_least};
 	else
-		f->recorder->failed = ENOMEM;
+		f->failed = ENOMEM;
 }
 
 /* Before reading begins, finds the threads whose scheduler events are recorded. */
@@ -269,7 +270,7 @@ static void begin_reading(struct nw_flight *f, bool wait)
 	f->now = f->next;
 	f->next = (struct nw_trigger){0};
 	if (look_who_is_named(f) < 0)
-		f->recorder->failed = ENOMEM;
+		f->failed = ENOMEM;
 	f->now.end = nw_max64(f->now.end, now);
 	f->reading = true;
 }
@@ -299,7 +300,7 @@ static void find_beginning(const struct nw_flight *f, const struct nw_run_result
 
 /* Makes the table of a recording, which differs from that of the run in these fields. */
 static int make_table(struct nw_flight *f, const struct nw_run_result *result,
-		      const struct job *job)
+		      struct job *job)
 {
 	struct nw_run_result part = *result;
 	int ret = 0;
@@ -320,7 +321,7 @@ static int make_table(struct nw_flight *f, const struct nw_run_result *result,
 			ret = -ENOMEM;
 	}
 	if (ret == 0)
-		nw_recorder_table(f->recorder, &part);
+		nw_recorder_table(f->recorder, &part, &job->table, &job->comms);
 	nw_vec_free(&part.named);
 	return ret;
 }
@@ -329,7 +330,6 @@ static int make_table(struct nw_flight *f, const struct nw_run_result *result,
 static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t until,
 	       struct nw_error *err)
 {
-	struct nw_recording_parts *parts = &f->recorder->parts;
 	struct job *job = nw_vec_add(&f->jobs);
 
 	f->reading = false;
@@ -340,9 +340,6 @@ static int cut(struct nw_flight *f, const struct nw_run_result *result, uint64_t
 	find_beginning(f, result, job);
 	if (make_table(f, result, job) < 0)
 		return nw_no_memory(err);
-	job->table = parts->table;
-	job->comms = parts->comms;
-	parts->table = parts->comms = (struct nw_buf){0};
 	f->now = (struct nw_trigger){0};
 	f->last_cut = until;
 	f->cuts++;
@@ -609,9 +606,9 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	if (ret < 0)
 		return ret;
 	begin_reading(f, true);
-	if (f->recorder->failed)
-		return nw_fail(err, f->recorder->failed, "cannot keep what was read: %s",
-			       nw_strerror(f->recorder->failed));
+	if (f->failed)
+		return nw_fail(err, f->failed, "cannot keep what was read: %s",
+			       nw_strerror(f->failed));
 	if (f->reading && nw_run_watermark(run) >= f->now.end) {
 		nw_sched_filter_snapshot_pause(&f->named,
 					       nw_session_now(run->live.session));
@@ -634,7 +631,6 @@ static void stopping(void *arg, struct nw_run *run)
 		nw_run_notice(run, "the last spans were not looked at: %s", err.what);
 	if (f->lookout.missed)
 		nw_run_notice(run, "%s", f->lookout.missed);
-	nw_wake_poll(&run->live.wake);
 	uint64_t now = nw_session_now(run->live.session);
 	if (nw_run_snapshot_requested(run))
 		add_trigger(f, now, now, "SIGUSR2");
@@ -675,7 +671,7 @@ int nw_flight_finish(struct nw_flight *f, struct nw_run_result *result,
 	struct nw_error failure;
 	int ret = 0;
 
-	if (f->recorder->failed)
+	if (f->failed)
 		f->reading = false;
 	if (f->reading)
 		ret = cut(f, result, nw_min64(result->stop_ns, result->now_ns), err);

@@ -154,14 +154,9 @@ int nw_lookout_open(struct nw_lookout *l, struct nw_run *outer,
 	struct nw_consumer consumer = nw_measure_consumer(&l->measure);
 	consumer.needs.brief = true;
 	consumer.needs.threads = true;
-	nw_run_init(&l->run, &l->request, &consumer, &l->result);
-	l->run.source = &nw_live_source;
-	l->run.inner = true;
 	l->open = true;
-	ret = l->run.source->open(&l->run, err);
-	if (ret == 0)
-		ret = narrow(l, err);
-	return ret < 0 ? ret : nw_run_prepare(&l->run, err);
+	ret = nw_run_open(&l->run, true, &l->request, &consumer, &l->result, err);
+	return ret < 0 ? ret : narrow(l, err);
 }
 
 int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *err)
@@ -174,21 +169,16 @@ int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *
 		nw_error_hint(err, "--until-signal and --until-cmd take only one");
 		return -ENOTSUP;
 	}
-	/* The command belongs to the outer run. */
-	free(l->run.live.command);
-	l->run.live.command = NULL;
-	l->request.command = NULL;
+	l->request.command = NULL; /* it belongs to the outer run */
 	if (outer->live.child.pid && outer->result->restricted && !l->request.pid_count) {
 		l->child = outer->live.child.pid;
 		l->request.pids = &l->child;
 		l->request.pid_count = 1;
 		l->request.follow = true;
 	}
-	int ret = l->run.source->begin(&l->run, err);
-	if (ret == 0) {
-		nw_wake_add(&outer->live.wake, l->run.live.wake.fd);
-		nw_wake_add(&outer->live.wake, nw_stream_fd(l->run.delivery.stream));
-	}
+	int ret = nw_run_arm(&l->run, err);
+	if (ret == 0)
+		nw_run_add_inner(outer, &l->run);
 	return ret;
 }
 
@@ -229,8 +219,7 @@ void nw_lookout_close(struct nw_lookout *l)
 {
 	if (!l->open)
 		return;
-	l->run.source->close(&l->run, 0);
-	nw_run_free(&l->run);
+	nw_run_close(&l->run, 0);
 	nw_measure_close(&l->measure);
 	free(l->watched);
 	l->watched = NULL;

@@ -403,7 +403,7 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 	const struct nw_consumer consumer = {
 		.arg = &m, .start = start, .armed = armed, .hit = hit, .needs.brief = true};
 	const pid_t self = getpid();
-	struct nw_run_result result;
+	struct nw_run_result result = {0};
 	struct nw_run run;
 	nw_strings specs = {0};
 	int ret = find_sites(&m, err);
@@ -418,26 +418,20 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 					   .features = features,
 					   .force = true, /* they are our own probes */
 					   .source_fd = -1};
-	nw_run_init(&run, &request, &consumer, &result);
-	run.source = &nw_live_source;
-	run.inner = true;
 	if (ret == 0) {
-		ret = run.source->open(&run, err);
+		ret = nw_run_open(&run, true, &request, &consumer, &result, err);
 		if (ret == 0)
 			ret = change_probes(&m, &result.selection, err);
 		if (ret == 0)
-			ret = nw_run_prepare(&run, err);
-		if (ret == 0)
-			ret = run.source->begin(&run, err);
+			ret = nw_run_arm(&run, err);
 		if (ret == 0)
 			ret = nw_run_end(&run, err);
-		run.source->close(&run, ret);
+		nw_run_close(&run, ret);
 	}
 	if (ret == 0)
 		call_all(&m, SERIES_AFTER);
 	if (ret == 0 && (result.unclean || !conclude(&m, out)))
 		ret = nw_fail(err, EOPNOTSUPP, "probes of our own were not recorded");
-	nw_run_free(&run);
 	nw_result_free(&result);
 	nw_strings_free(&specs);
 	nw_relay_close(&m.relay);
