@@ -28,9 +28,9 @@
  * arguments. */
 #define nw_plural(count, one, many) ((count) == 1 ? (one) : (many))
 
-/* Functions that the hot path seldom (apart) or almost never (cold) calls: the compiler keeps them out of line, so
+/* Functions that the hot path seldom (noinline) or almost never (cold) calls: the compiler keeps them out of line, so
  * the hot path does not save registers for them. */
-#define nw_apart	  __attribute__((noinline))
+#define nw_noinline	  __attribute__((noinline))
 #define nw_inlined	  inline __attribute__((always_inline))
 #define nw_cold		  __attribute__((noinline, cold))
 #define nw_unlikely(cond) __builtin_expect(!!(cond), 0)

@@ -37,9 +37,10 @@ static struct nw_bin_series *find_series(const struct nw_bins *b, enum nw_series
 }
 
 /* Returns NULL if there are too many series, or without memory; *ret is -ENOMEM then. */
-static nw_apart struct nw_bin_series *add_series(struct nw_bins *b,
-						 enum nw_series_kind kind, uint32_t number,
-						 uint32_t group, int *ret)
+static nw_noinline struct nw_bin_series *add_series(struct nw_bins *b,
+						    enum nw_series_kind kind,
+						    uint32_t number, uint32_t group,
+						    int *ret)
 {
 	if (b->series.count == NW_BINS_SERIES) {
 		b->left_out = true;
@@ -64,10 +65,10 @@ static nw_apart struct nw_bin_series *add_series(struct nw_bins *b,
 	return series;
 }
 
-static nw_apart struct nw_bin_series *group_series(struct nw_bins *b,
-						   enum nw_series_kind kind,
-						   uint32_t number, uint32_t group,
-						   int *ret)
+static nw_noinline struct nw_bin_series *group_series(struct nw_bins *b,
+						      enum nw_series_kind kind,
+						      uint32_t number, uint32_t group,
+						      int *ret)
 {
 	struct nw_bin_series *series = find_series(b, kind, number, group);
 

@@ -27,8 +27,8 @@ enum asked {
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-static nw_apart struct nw_probe_row *some_probe(struct nw_summary *s, struct group *g,
-						uint32_t probe)
+static nw_noinline struct nw_probe_row *some_probe(struct nw_summary *s, struct group *g,
+						   uint32_t probe)
 {
 	struct nw_probe_row *row = nw_rows_add_probe(&g->current, probe);
 
@@ -36,8 +36,8 @@ static nw_apart struct nw_probe_row *some_probe(struct nw_summary *s, struct gro
 	return row ? row : &s->spare_probe;
 }
 
-static nw_apart struct nw_span_row *some_span(struct nw_summary *s, struct group *g,
-					      uint32_t span)
+static nw_noinline struct nw_span_row *some_span(struct nw_summary *s, struct group *g,
+						 uint32_t span)
 {
 	struct nw_span_row *row = nw_rows_add_span(&g->current, span);
 
@@ -66,7 +66,7 @@ static nw_inlined struct nw_span_row *span_row(struct nw_summary *s, struct grou
 /* ---- groups ------------------------------------------------------------------------- */
 
 /* Notes that a group has a row that is not empty, so that the end of a bin does not walk all groups. */
-static nw_apart void touch(struct nw_summary *s, int64_t group)
+static nw_noinline void touch(struct nw_summary *s, int64_t group)
 {
 	uint32_t *place = nw_vec_add(&s->touched);
 
@@ -99,14 +99,14 @@ static inline bool emits_begin(const struct nw_summary *s, const struct nw_hit *
 	return s->task_states || (s->options.listener && (!s->options.lazy || hit->values));
 }
 
-static nw_apart bool make_cost(struct nw_summary *s, struct nw_span_row *row)
+static nw_noinline bool make_cost(struct nw_summary *s, struct nw_span_row *row)
 {
 	row->cost = calloc(1, sizeof(*row->cost));
 	s->failed |= !row->cost;
 	return row->cost;
 }
 
-static nw_apart void add_equal_costs(struct nw_summary *s)
+static nw_noinline void add_equal_costs(struct nw_summary *s)
 {
 	nw_histogram_add_times(s->equal_costs.to, s->equal_costs.cost,
 			       s->equal_costs.times);
@@ -172,8 +172,8 @@ static inline bool drop_stale(struct nw_summary *s, uint32_t span,
 }
 
 /* Drops open starts of the same key before a span begins, if they cannot or must not stay. */
-static nw_apart void make_way(struct nw_summary *s, uint32_t span,
-			      struct nw_open_slot *slot)
+static nw_noinline void make_way(struct nw_summary *s, uint32_t span,
+				 struct nw_open_slot *slot)
 {
 	if (!drop_stale(s, span, slot) && s->options.spans[span].flat)
 		nw_summary_abandon(s, span, slot, true);
@@ -209,9 +209,9 @@ static nw_inlined void add_span(struct nw_summary *s, struct nw_span_row *row,
 }
 
 /* Begins a span whose key is new or has open spans, or when too many spans are open. */
-static nw_apart int begin_unusual(struct nw_summary *s, uint32_t span, uint64_t key,
-				  struct nw_open_slot *slot, const struct nw_start *start,
-				  struct nw_span_row *row)
+static nw_noinline int begin_unusual(struct nw_summary *s, uint32_t span, uint64_t key,
+				     struct nw_open_slot *slot,
+				     const struct nw_start *start, struct nw_span_row *row)
 {
 	if (slot->depth)
 		make_way(s, span, slot);
@@ -238,9 +238,9 @@ static nw_inlined int begin(struct nw_summary *s, uint32_t span, uint64_t key,
 }
 
 /* Ends a span if there are several of its key, none, or one that does not count. */
-static nw_apart int end_unusual(struct nw_summary *s, uint32_t span,
-				struct nw_open_slot *slot, const struct nw_hit *hit,
-				int64_t group, struct nw_span_row *row)
+static nw_noinline int end_unusual(struct nw_summary *s, uint32_t span,
+				   struct nw_open_slot *slot, const struct nw_hit *hit,
+				   int64_t group, struct nw_span_row *row)
 {
 	struct nw_start start;
 
@@ -426,7 +426,7 @@ static int reopen(void *arg, int32_t tid, const struct nw_call *call)
  * keeps several open in one frame, so the assumption made from the code was wrong: from now on the span is paired by
  * order.
  */
-static nw_apart int misfit(struct nw_summary *s, uint32_t span)
+static nw_noinline int misfit(struct nw_summary *s, uint32_t span)
 {
 	enum {
 		TIMES = 8 /* tolerates one misfit per 8 matches */
@@ -446,9 +446,9 @@ static nw_apart int misfit(struct nw_summary *s, uint32_t span)
 }
 
 /* Takes a hit of a function's entry or return, or of a framed span. group: of the hit, or NW_HIDDEN. */
-static nw_apart int play_call(struct nw_summary *s, const struct role *role,
-			      const struct nw_hit *hit, int32_t pid, int64_t group,
-			      struct group *g)
+static nw_noinline int play_call(struct nw_summary *s, const struct role *role,
+				 const struct nw_hit *hit, int32_t pid, int64_t group,
+				 struct group *g)
 {
 	struct nw_calls *calls = role->calls;
 	struct nw_stack_owner owner;
@@ -550,9 +550,9 @@ static bool is_measured(const struct nw_summary *s, uint64_t key)
 }
 
 /* Takes a hit of a span that is not keyed by thread, or one of whose probes was disabled. */
-static nw_apart int play_unusual(struct nw_summary *s, const struct role *role,
-				 const struct nw_hit *hit, int32_t pid, int64_t group,
-				 struct group *g)
+static nw_noinline int play_unusual(struct nw_summary *s, const struct role *role,
+				    const struct nw_hit *hit, int32_t pid, int64_t group,
+				    struct group *g)
 {
 	struct nw_span_row *row = span_row(s, g, role->span);
 	uint64_t key;
@@ -598,7 +598,7 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 
 /* ---- hits --------------------------------------------------------------------------- */
 
-static nw_apart void add_args(struct nw_probe_row *row, const struct nw_hit *hit)
+static nw_noinline void add_args(struct nw_probe_row *row, const struct nw_hit *hit)
 {
 	for (size_t i = 0; i < hit->value_count; i++) {
 		const struct nw_value *value = &hit->values[i];
@@ -673,8 +673,8 @@ static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 }
 
 /* Takes hits that need more than counts and latencies. They are not grouped. */
-static nw_apart int take_asked(struct nw_summary *s, struct group *g,
-			       const struct nw_hit *hits, size_t count)
+static nw_noinline int take_asked(struct nw_summary *s, struct group *g,
+				  const struct nw_hit *hits, size_t count)
 {
 	if (!nw_summary_emits(s))
 		return take_hits(s, g, hits, count, 0, 0, ASKED_COST, false);
@@ -684,8 +684,8 @@ static nw_apart int take_asked(struct nw_summary *s, struct group *g,
 }
 
 /* Takes one such hit. It may be grouped. */
-static nw_apart int take_one(struct nw_summary *s, struct group *g,
-			     const struct nw_hit *hit, int32_t pid, int64_t group)
+static nw_noinline int take_one(struct nw_summary *s, struct group *g,
+				const struct nw_hit *hit, int32_t pid, int64_t group)
 {
 	const bool grouped = s->options.grouped;
 

@@ -66,8 +66,8 @@ void nw_run_notice_order(const struct nw_run *run)
 			      : "behind a loss, long strings and stacks may be those of a thread's next hit: in which order the kernel writes their parts is not known");
 }
 
-static nw_apart int filter_out(struct nw_run *run, const struct nw_hit *hit,
-			       const struct nw_task *task)
+static nw_noinline int filter_out(struct nw_run *run, const struct nw_hit *hit,
+				  const struct nw_task *task)
 {
 	run->result->filtered++;
 	run->delivery.probe_filtered[hit->probe]++;
@@ -101,7 +101,7 @@ static bool is_at_an_edge(const struct nw_run *run, const struct nw_hit *hit)
 }
 
 /* Counts an incomplete hit. Returns false if the hit does not belong to the run. */
-static nw_apart bool take_incomplete(struct nw_run *run, const struct nw_hit *hit)
+static nw_noinline bool take_incomplete(struct nw_run *run, const struct nw_hit *hit)
 {
 	if (run->delivery.stream && is_at_an_edge(run, hit))
 		return false;
@@ -231,7 +231,7 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 }
 
 /* Takes a loss or an event of a thread, which may also be a hit. */
-static nw_apart int take_other(struct nw_run *run, const struct nw_record *record)
+static nw_noinline int take_other(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_record part = *record;
 	int ret = run->delivery.enough

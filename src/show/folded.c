@@ -51,7 +51,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 			   slow->net, 1, &output->text);
 }
 
-static void owner_lines(const struct nw_report *report, const struct nw_stack_owner *of,
+static void table_lines(const struct nw_report *report, const struct nw_stack_table *of,
 			struct nw_buf *out)
 {
 	bool net = report->net && of->span;
@@ -66,7 +66,7 @@ static void report(struct nw_output *output, const struct nw_report *report)
 {
 	/* stacks cover the whole run so far, so only the last report shows them */
 	if (!report->interval && !report->so_far)
-		nw_report_each_stack_owner(report, owner_lines, &output->text);
+		nw_report_each_stack_table(report, table_lines, &output->text);
 }
 
 const struct nw_output_format nw_output_folded = {

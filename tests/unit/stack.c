@@ -263,7 +263,7 @@ static bool is_taken(const char *path, uintmax_t ino, const char *identity)
 	}
 	ck_assert(line(stacks, "identity 77 build-id:no")); /* no such module */
 	const struct nw_region region = {4096, 8192, 0, 1};
-	nw_module_open(stacks, nw_traced_of(stacks, 5), &region);
+	nw_module_open(stacks, nw_maps_of(stacks, 5), &region);
 	bool taken = stacks->modules.item[1]->read;
 	ck_assert_uint_eq(nw_stacks_unread(stacks, &unread), !taken);
 	if (!taken)
@@ -325,8 +325,8 @@ START_TEST(regions_over_regions)
 	for (size_t i = 0; i < NW_COUNT(lines); i++)
 		ck_assert(line(stacks, lines[i]));
 	for (size_t i = 0; i < NW_COUNT(regions); i++)
-		ck_assert_int_eq(
-			nw_traced_put(stacks, nw_traced_of(stacks, 5), &regions[i]), 0);
+		ck_assert_int_eq(nw_maps_put(stacks, nw_maps_of(stacks, 5), &regions[i]),
+				 0);
 	for (size_t i = 0; i < NW_COUNT(hits); i++) {
 		unsigned char bytes[64 + 64] = {0x10, hits[i].page, [9] = 1};
 		const struct nw_stack_copy copy = {.arch = nw_arch_by_name("x86_64"),
@@ -371,7 +371,7 @@ static void measure(const void *node, VISIT visit, int depth)
 START_TEST(many_processes)
 {
 	struct nw_stacks *stacks;
-	struct nw_traced *last = NULL;
+	struct nw_maps *last = NULL;
 
 	ck_assert_int_eq(nw_stacks_open(NULL, &stacks), 0);
 	ck_assert(line(stacks, "module 0 1 2 /no/such/file"));
@@ -382,30 +382,30 @@ START_TEST(many_processes)
 		ck_assert(line(stacks, text));
 		ck_assert(line(stacks, text));
 	}
-	ck_assert_uint_eq(stacks->traced.count, 65536);
-	ck_assert_ptr_null(nw_traced_find(stacks, 65537));
-	ck_assert_ptr_nonnull(nw_traced_find(stacks, 65535));
-	ck_assert_ptr_nonnull(nw_traced_find(stacks, 1000000 - 65536));
+	ck_assert_uint_eq(stacks->maps.count, 65536);
+	ck_assert_ptr_null(nw_maps_find(stacks, 65537));
+	ck_assert_ptr_nonnull(nw_maps_find(stacks, 65535));
+	ck_assert_ptr_nonnull(nw_maps_find(stacks, 1000000 - 65536));
 	nodes = deepest = 0;
-	twalk(stacks->traced.by_pid, measure);
+	twalk(stacks->maps.by_pid, measure);
 	ck_assert_int_eq(nodes, 65536);
 	ck_assert_int_le(deepest, 2 * 17);
 	nodes = 0;
-	for (struct nw_traced *it = stacks->traced.oldest; it; it = it->newer, nodes++) {
+	for (struct nw_maps *it = stacks->maps.oldest; it; it = it->newer, nodes++) {
 		ck_assert_ptr_eq(it->older, last);
 		ck_assert_uint_eq(it->regions.count, 1);
 		last = it;
 	}
 	ck_assert_int_eq(nodes, 65536);
-	ck_assert_ptr_eq(stacks->traced.newest, last);
+	ck_assert_ptr_eq(stacks->maps.newest, last);
 	/* the oldest goes to make room for its own child, which has nothing of it then */
 	const struct nw_map_change fork = {.kind = NW_CHANGE_FORKED,
 					   .pid = 2000000,
-					   .parent = stacks->traced.oldest->pid};
-	ck_assert_int_eq(nw_traced_change(stacks, &fork), 0);
-	ck_assert_ptr_null(nw_traced_find(stacks, fork.parent));
-	ck_assert(nw_traced_find(stacks, fork.pid)->stale);
-	ck_assert_uint_eq(nw_traced_find(stacks, fork.pid)->regions.count, 0);
+					   .parent = stacks->maps.oldest->pid};
+	ck_assert_int_eq(nw_maps_change(stacks, &fork), 0);
+	ck_assert_ptr_null(nw_maps_find(stacks, fork.parent));
+	ck_assert(nw_maps_find(stacks, fork.pid)->stale);
+	ck_assert_uint_eq(nw_maps_find(stacks, fork.pid)->regions.count, 0);
 	nw_stacks_free(stacks);
 }
 END_TEST
@@ -447,22 +447,22 @@ START_TEST(files_and_regions_without_end)
 	struct nw_mapping mapping = {.ino = 1, .path = path};
 	int64_t module = nw_module_of(stacks, &mapping);
 	for (pid_t pid = 1; pid <= 300; pid++) {
-		struct nw_traced *traced = nw_traced_of(stacks, pid);
+		struct nw_maps *maps = nw_maps_of(stacks, pid);
 		for (uint64_t i = 1; i <= 4096; i++) {
 			const struct nw_region region = {i << 20, (i << 20) + 4096, 0,
 							 (uint32_t)module};
-			ck_assert_int_eq(nw_traced_put(stacks, traced, &region), 0);
+			ck_assert_int_eq(nw_maps_put(stacks, maps, &region), 0);
 		}
-		ck_assert_uint_eq(traced->regions.count, pid <= 256 ? 4096 : 0);
+		ck_assert_uint_eq(maps->regions.count, pid <= 256 ? 4096 : 0);
 	}
-	ck_assert_uint_eq(stacks->traced.regions, NW_MOST_ALL_REGIONS);
+	ck_assert_uint_eq(stacks->maps.regions, NW_MOST_ALL_REGIONS);
 	ck_assert_uint_eq(nw_stacks_unread(stacks, &unread), 1);
 	ck_assert_msg(strstr(unread->why, "1,048,576") != NULL, "%s", unread->why);
 	for (pid_t pid = 1; pid <= 300; pid++) {
 		const struct nw_map_change change = {.kind = NW_CHANGE_ENDED, .pid = pid};
-		ck_assert_int_eq(nw_traced_change(stacks, &change), 0);
+		ck_assert_int_eq(nw_maps_change(stacks, &change), 0);
 	}
-	ck_assert_uint_eq(stacks->traced.regions, 0);
+	ck_assert_uint_eq(stacks->maps.regions, 0);
 	nw_stacks_free(stacks);
 }
 END_TEST
@@ -479,7 +479,7 @@ START_TEST(regions_that_go_back)
 			 (page + 1) * 4096);
 		ck_assert(line(stacks, text));
 	}
-	ck_assert_uint_eq(nw_traced_of(stacks, 5)->regions.count, 1);
+	ck_assert_uint_eq(nw_maps_of(stacks, 5)->regions.count, 1);
 	nw_stacks_free(stacks);
 }
 END_TEST
@@ -687,18 +687,18 @@ static char proc[] = "/proc";
 
 static void is_made(pid_t pid, const char *name)
 {
-	struct nw_traced traced = {.pid = pid};
+	struct nw_maps maps = {.pid = pid};
 	struct nw_stacks stacks = {.proc = proc};
 
 	ck_assert_int_eq(nw_reader_open(&stacks.reader), 0);
-	const struct nw_jit_name *found = nw_jit_find(&stacks, &traced, 0x1008);
+	const struct nw_jit_name *found = nw_jit_find(&stacks, &maps, 0x1008);
 
 	ck_assert_msg(name ? found && strcmp(found->name, name) == 0 : !found, "%s",
 		      found ? found->name : "none");
 	nw_reader_free(stacks.reader);
-	nw_vec_each (&traced.jit, it)
+	nw_vec_each (&maps.jit, it)
 		free(it->name);
-	nw_vec_free(&traced.jit);
+	nw_vec_free(&maps.jit);
 }
 
 /* What a process calls /tmp may be a link: it leads to where it does for the process, and not to ours. */
@@ -746,10 +746,9 @@ static uint64_t bytes_read(void)
 	return bytes;
 }
 
-static const char *made_at(struct nw_stacks *stacks, struct nw_traced *traced,
-			   uint64_t address)
+static const char *made_at(struct nw_stacks *stacks, struct nw_maps *maps, uint64_t address)
 {
-	const struct nw_jit_name *found = nw_jit_find(stacks, traced, address);
+	const struct nw_jit_name *found = nw_jit_find(stacks, maps, address);
 
 	return found ? found->name : "";
 }
@@ -761,7 +760,7 @@ START_TEST(a_list_that_grows_is_read_once)
 		LINES = 20000,
 		MORE = 200
 	};
-	struct nw_traced traced = {.pid = getpid()};
+	struct nw_maps maps = {.pid = getpid()};
 	struct nw_stacks stacks = {.proc = proc};
 	nw_cleanup(nw_free_ptr) char *path = nw_text("/tmp/perf-%d.map", (int)getpid());
 	FILE *list = fopen(path, "we");
@@ -771,7 +770,7 @@ START_TEST(a_list_that_grows_is_read_once)
 	for (int i = LINES; i-- > 0;)
 		fprintf(list, "%x 10 before%d\n", 0x100000 + 16 * i, i);
 	fflush(list);
-	ck_assert_str_eq(made_at(&stacks, &traced, 0x100008), "before0");
+	ck_assert_str_eq(made_at(&stacks, &maps, 0x100008), "before0");
 	uint64_t before = bytes_read();
 	for (int i = 0; i < MORE; i++) {
 		/* behind, in front of, and in place of what there is; the end of the line comes later */
@@ -780,20 +779,20 @@ START_TEST(a_list_that_grows_is_read_once)
 		fflush(list);
 		char wanted[32];
 		snprintf(wanted, sizeof(wanted), "behind%d", i);
-		ck_assert_str_eq(made_at(&stacks, &traced, 0x800008 + 16 * (uint64_t)i),
+		ck_assert_str_eq(made_at(&stacks, &maps, 0x800008 + 16 * (uint64_t)i),
 				 wanted);
 		snprintf(wanted, sizeof(wanted), "front%d", i);
-		ck_assert_str_eq(made_at(&stacks, &traced, 0x80008 - 16 * (uint64_t)i),
+		ck_assert_str_eq(made_at(&stacks, &maps, 0x80008 - 16 * (uint64_t)i),
 				 wanted);
 		snprintf(wanted, sizeof(wanted), "again%d", i);
-		ck_assert_str_eq(made_at(&stacks, &traced, 0x100008 + 16 * (uint64_t)i),
+		ck_assert_str_eq(made_at(&stacks, &maps, 0x100008 + 16 * (uint64_t)i),
 				 wanted);
 		fprintf(list, "\n");
 		fflush(list);
-		ck_assert_str_eq(made_at(&stacks, &traced, 0x1), "");
+		ck_assert_str_eq(made_at(&stacks, &maps, 0x1), "");
 	}
 	ck_assert_uint_lt(bytes_read() - before, 1000000);
-	ck_assert_str_eq(made_at(&stacks, &traced, 0x100008 + 16 * (LINES - 1)),
+	ck_assert_str_eq(made_at(&stacks, &maps, 0x100008 + 16 * (LINES - 1)),
 			 "before19999");
 	/* one that was written anew, in the same file, and is longer */
 	ck_assert_int_eq(ftruncate(fileno(list), 0), 0);
@@ -801,13 +800,13 @@ START_TEST(a_list_that_grows_is_read_once)
 	for (int i = 0; i < 3 * LINES; i++)
 		fprintf(list, "%x 10 other%d\n", 0x1000000 + 16 * i, i);
 	fclose(list);
-	ck_assert_str_eq(made_at(&stacks, &traced, 0x1000008), "other0");
-	ck_assert_str_eq(made_at(&stacks, &traced, 0x100008), "");
+	ck_assert_str_eq(made_at(&stacks, &maps, 0x1000008), "other0");
+	ck_assert_str_eq(made_at(&stacks, &maps, 0x100008), "");
 	unlink(path);
 	nw_reader_free(stacks.reader);
-	nw_vec_each (&traced.jit, it)
+	nw_vec_each (&maps.jit, it)
 		free(it->name);
-	nw_vec_free(&traced.jit);
+	nw_vec_free(&maps.jit);
 }
 END_TEST
 

@@ -186,8 +186,8 @@ static void abandon_stale(struct nw_calls *calls, struct nw_calls_of *thread)
 /* ---- beginning ---------------------------------------------------------------------- */
 
 /* Before a call begins at this stack pointer, closes the open calls that cannot be open any more. */
-static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *thread,
-			       uint64_t stack)
+static nw_noinline void clear_way(struct nw_calls *calls, struct nw_calls_of *thread,
+				  uint64_t stack)
 {
 	uint32_t first = thread->count, same;
 
@@ -213,8 +213,8 @@ static nw_apart void clear_way(struct nw_calls *calls, struct nw_calls_of *threa
 }
 
 /* Does the same for a start in a frame: closes what is deeper, and what the same site has begun in this frame. */
-static nw_apart void clear_frame(struct nw_calls *calls, struct nw_calls_of *thread,
-				 const struct nw_call *call)
+static nw_noinline void clear_frame(struct nw_calls *calls, struct nw_calls_of *thread,
+				    const struct nw_call *call)
 {
 	uint32_t first = thread->count;
 
@@ -239,8 +239,8 @@ static nw_apart void clear_frame(struct nw_calls *calls, struct nw_calls_of *thr
 }
 
 /* Makes room for another call. Returns false if the call cannot be kept; it is over then. */
-static nw_apart bool make_room(struct nw_calls *calls, struct nw_calls_of *thread,
-			       const struct nw_call *call, int *ret)
+static nw_noinline bool make_room(struct nw_calls *calls, struct nw_calls_of *thread,
+				  const struct nw_call *call, int *ret)
 {
 	if (thread->switches && thread->count >= SWITCHING) {
 		calls->over(calls->over_arg, thread->number, &thread->open[0],
@@ -271,9 +271,10 @@ static nw_apart bool make_room(struct nw_calls *calls, struct nw_calls_of *threa
  * been running since its first begin. If only the stack has moved, the call may have begun again, or a function that
  * is not measured has moved the stack and an exception has ended the last call: then the call is measured from now.
  */
-static nw_apart bool begins_again(const struct nw_calls *calls, struct nw_calls_of *thread,
-				  const struct nw_stack_owner *owner,
-				  const struct nw_call *call, int *ret)
+static nw_noinline bool begins_again(const struct nw_calls *calls,
+				     struct nw_calls_of *thread,
+				     const struct nw_stack_owner *owner,
+				     const struct nw_call *call, int *ret)
 {
 	struct nw_call *top = &thread->open[thread->count - 1];
 	bool certain = thread->again;

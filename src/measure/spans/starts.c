@@ -108,7 +108,7 @@ static nw_inlined struct start *find(const struct nw_span_starts *starts, uint32
 }
 
 /* Makes a larger table; returns false without memory. */
-static nw_apart bool grow(struct nw_span_starts *starts)
+static nw_noinline bool grow(struct nw_span_starts *starts)
 {
 	struct nw_span_starts old = *starts;
 

@@ -199,67 +199,66 @@ static uint64_t tail_of(int copy, uint64_t end)
 }
 
 /* Forgets the names if the list was written anew. Returns false if the copy lacks its beginning then. */
-static bool begin_reading(struct nw_traced *traced, int copy, const struct copy_head *head)
+static bool begin_reading(struct nw_maps *maps, int copy, const struct copy_head *head)
 {
-	bool same = head->inode == traced->jit_inode && head->size >= traced->jit_end &&
-		    tail_of(copy, traced->jit_end) == traced->jit_tail;
+	bool same = head->inode == maps->jit_inode && head->size >= maps->jit_end &&
+		    tail_of(copy, maps->jit_end) == maps->jit_tail;
 
 	if (!same) {
-		nw_vec_each (&traced->jit, it)
+		nw_vec_each (&maps->jit, it)
 			free(it->name);
-		traced->jit.count = 0;
-		traced->jit_end = traced->jit_inode = traced->jit_size = 0;
+		maps->jit.count = 0;
+		maps->jit_end = maps->jit_inode = maps->jit_size = 0;
 	}
-	if (head->from > traced->jit_end)
+	if (head->from > maps->jit_end)
 		return false;
-	traced->jit_inode = head->inode;
-	traced->jit_size = head->size;
+	maps->jit_inode = head->inode;
+	maps->jit_size = head->size;
 	return true;
 }
 
 /* Reads new lines. A last line without its end is taken, and again when it has one: the later entry is valid. */
-static void read_new_lines(struct nw_traced *traced, int copy)
+static void read_new_lines(struct nw_maps *maps, int copy)
 {
-	size_t before = traced->jit.count;
+	size_t before = maps->jit.count;
 	struct nw_buf text = {0};
 
-	if (lseek(copy, (off_t)(sizeof(struct copy_head) + traced->jit_end), SEEK_SET) >= 0)
+	if (lseek(copy, (off_t)(sizeof(struct copy_head) + maps->jit_end), SEEK_SET) >= 0)
 		nw_buf_read_most(&text, copy, MOST_BYTES);
 	for (const char *at = nw_buf_str(&text); *at;) {
 		size_t len = strcspn(at, "\n");
-		take_line(&traced->jit, at, len);
+		take_line(&maps->jit, at, len);
 		at += len + (at[len] == '\n');
-		traced->jit_end += at[-1] == '\n' ? len + 1 : 0;
+		maps->jit_end += at[-1] == '\n' ? len + 1 : 0;
 	}
 	nw_buf_free(&text);
-	traced->jit_tail = tail_of(copy, traced->jit_end);
-	sort_in(&traced->jit, before);
+	maps->jit_tail = tail_of(copy, maps->jit_end);
+	sort_in(&maps->jit, before);
 }
 
 /* Has the list copied. Returns -errno if there is none, or nothing new in it. */
-static int have_copied(struct nw_stacks *stacks, struct nw_traced *traced)
+static int have_copied(struct nw_stacks *stacks, struct nw_maps *maps)
 {
-	struct asked asked = {.pid = traced->pid,
-			      .size = traced->jit_size,
-			      .inode = traced->jit_inode,
-			      .end = traced->jit_end};
+	struct asked asked = {.pid = maps->pid,
+			      .size = maps->jit_size,
+			      .inode = maps->jit_inode,
+			      .end = maps->jit_end};
 	const struct nw_read_file file = {
 		.get = copy_list, .arg = &asked, .size = sizeof(asked)};
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%d", stacks->proc,
-						     (int)traced->pid);
-	nw_cleanup(nw_free_ptr) char *list = nw_text("/tmp/perf-%d.map", (int)traced->pid);
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%d", stacks->proc, (int)maps->pid);
+	nw_cleanup(nw_free_ptr) char *list = nw_text("/tmp/perf-%d.map", (int)maps->pid);
 	struct nw_error why = {0};
 	struct stat process;
 
 	if (!path || !list)
 		return -ENOMEM;
 	if (stat(path, &process) == 0)
-		traced->owner = process.st_uid;
-	asked.owner = traced->owner;
+		maps->owner = process.st_uid;
+	asked.owner = maps->owner;
 	snprintf(asked.proc, sizeof(asked.proc), "%s", stacks->proc);
 	int copy = nw_reader_copy(stacks->reader, &file, &why);
-	traced->jit_given_up = copy == -EHOSTDOWN;
-	struct nw_unread *unread = traced->jit_given_up
+	maps->jit_given_up = copy == -EHOSTDOWN;
+	struct nw_unread *unread = maps->jit_given_up
 					   ? nw_unread_of(stacks, list, false, why.what)
 					   : NULL;
 	if (unread)
@@ -267,20 +266,20 @@ static int have_copied(struct nw_stacks *stacks, struct nw_traced *traced)
 	return copy;
 }
 
-static void read_list(struct nw_stacks *stacks, struct nw_traced *traced)
+static void read_list(struct nw_stacks *stacks, struct nw_maps *maps)
 {
 	struct copy_head head;
 	bool read = false;
 
 	/* The second copy is of the whole list. */
-	for (int copies = 0; copies < 2 && !read && !traced->jit_given_up; copies++) {
-		int copy = have_copied(stacks, traced);
+	for (int copies = 0; copies < 2 && !read && !maps->jit_given_up; copies++) {
+		int copy = have_copied(stacks, maps);
 		if (copy < 0)
 			return;
 		if (pread(copy, &head, sizeof(head), 0) == (ssize_t)sizeof(head))
-			read = begin_reading(traced, copy, &head);
+			read = begin_reading(maps, copy, &head);
 		if (read)
-			read_new_lines(traced, copy);
+			read_new_lines(maps, copy);
 		close(copy);
 	}
 }
@@ -294,13 +293,13 @@ static const struct nw_jit_name *find(const nw_jit_names *names, uint64_t addres
 		       : NULL;
 }
 
-const struct nw_jit_name *nw_jit_find(struct nw_stacks *stacks, struct nw_traced *traced,
+const struct nw_jit_name *nw_jit_find(struct nw_stacks *stacks, struct nw_maps *maps,
 				      uint64_t address)
 {
-	const struct nw_jit_name *found = find(&traced->jit, address);
+	const struct nw_jit_name *found = find(&maps->jit, address);
 
 	if (found || !stacks->proc)
 		return found;
-	read_list(stacks, traced);
-	return find(&traced->jit, address);
+	read_list(stacks, maps);
+	return find(&maps->jit, address);
 }

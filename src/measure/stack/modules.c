@@ -281,7 +281,7 @@ static int ask_file(struct nw_stacks *stacks, uint32_t number, struct nw_error *
 	return ret < 0 ? ret : compare_identity(stacks, module, err);
 }
 
-void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
+void nw_module_open(struct nw_stacks *stacks, const struct nw_maps *maps,
 		    const struct nw_region *region)
 {
 	struct nw_module *module = stacks->modules.item[region->module];
@@ -291,7 +291,7 @@ void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
 		return;
 	/* The process of the first hit in the module is used: others may have come and gone. */
 	module->opened = true;
-	module->pid = traced->pid;
+	module->pid = maps->pid;
 	module->start = region->start;
 	module->end = region->end;
 	if (module->kind != NW_MODULE_FILE && module->kind != NW_MODULE_VDSO)
@@ -425,218 +425,216 @@ int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping)
 
 static int by_pid(const void *a, const void *b)
 {
-	const struct nw_traced *x = a, *y = b;
+	const struct nw_maps *x = a, *y = b;
 
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-struct nw_traced *nw_traced_find(const struct nw_stacks *stacks, pid_t pid)
+struct nw_maps *nw_maps_find(const struct nw_stacks *stacks, pid_t pid)
 {
-	const struct nw_traced key = {.pid = pid};
-	struct nw_traced *const *found = tfind(&key, &stacks->traced.by_pid, by_pid);
+	const struct nw_maps key = {.pid = pid};
+	struct nw_maps *const *found = tfind(&key, &stacks->maps.by_pid, by_pid);
 
 	return found ? *found : NULL;
 }
 
-static void forget(struct nw_traced_set *set, struct nw_traced *traced)
+static void forget(struct nw_maps_set *set, struct nw_maps *maps)
 {
-	*(traced->older ? &traced->older->newer : &set->oldest) = traced->newer;
-	*(traced->newer ? &traced->newer->older : &set->newest) = traced->older;
+	*(maps->older ? &maps->older->newer : &set->oldest) = maps->newer;
+	*(maps->newer ? &maps->newer->older : &set->newest) = maps->older;
 	set->count--;
-	set->regions -= traced->regions.count + traced->past.count;
-	tdelete(traced, &set->by_pid, by_pid);
-	nw_vec_each (&traced->jit, it)
+	set->regions -= maps->regions.count + maps->past.count;
+	tdelete(maps, &set->by_pid, by_pid);
+	nw_vec_each (&maps->jit, it)
 		free(it->name);
-	nw_vec_free(&traced->jit);
-	nw_vec_free(&traced->regions);
-	nw_vec_free(&traced->past);
-	nw_past_tree_free(traced->past_tree);
-	free(traced);
+	nw_vec_free(&maps->jit);
+	nw_vec_free(&maps->regions);
+	nw_vec_free(&maps->past);
+	nw_past_tree_free(maps->past_tree);
+	free(maps);
 }
 
-void nw_traced_free_all(struct nw_stacks *stacks)
+void nw_maps_free_all(struct nw_stacks *stacks)
 {
-	while (stacks->traced.oldest)
-		forget(&stacks->traced, stacks->traced.oldest);
+	while (stacks->maps.oldest)
+		forget(&stacks->maps, stacks->maps.oldest);
 }
 
-struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid)
+struct nw_maps *nw_maps_of(struct nw_stacks *stacks, pid_t pid)
 {
-	struct nw_traced_set *set = &stacks->traced;
-	struct nw_traced *traced = nw_traced_find(stacks, pid);
+	struct nw_maps_set *set = &stacks->maps;
+	struct nw_maps *maps = nw_maps_find(stacks, pid);
 
-	if (traced)
-		return traced;
+	if (maps)
+		return maps;
 	if (set->count == MOST_TRACED)
 		forget(set, set->oldest);
-	traced = calloc(1, sizeof(*traced));
-	if (!traced)
+	maps = calloc(1, sizeof(*maps));
+	if (!maps)
 		return NULL;
-	traced->pid = pid;
-	if (!tsearch(traced, &set->by_pid, by_pid)) {
-		free(traced);
+	maps->pid = pid;
+	if (!tsearch(maps, &set->by_pid, by_pid)) {
+		free(maps);
 		return NULL;
 	}
-	traced->older = set->newest;
-	*(set->newest ? &set->newest->newer : &set->oldest) = traced;
-	set->newest = traced;
+	maps->older = set->newest;
+	*(set->newest ? &set->newest->newer : &set->oldest) = maps;
+	set->newest = maps;
 	set->count++;
-	return traced;
+	return maps;
 }
 
 /* Returns the index of the first region that ends behind the address. */
-static size_t find(const struct nw_traced *traced, uint64_t address)
+static size_t find(const struct nw_maps *maps, uint64_t address)
 {
-	return nw_vec_lower_bound(&traced->regions, region, region->end <= address);
+	return nw_vec_lower_bound(&maps->regions, region, region->end <= address);
 }
 
 /* Is there room for more regions? If not, that is noted. */
 static bool has_room(struct nw_stacks *stacks, const struct nw_region *region, size_t more)
 {
-	if (stacks->traced.regions + more <= NW_MOST_ALL_REGIONS)
+	if (stacks->maps.regions + more <= NW_MOST_ALL_REGIONS)
 		return true;
 	note_too_many(stacks, stacks->modules.item[region->module]->path,
 		      "all processes together have more than 1,048,576 mappings of code");
 	return false;
 }
 
-int nw_traced_add_past(struct nw_stacks *stacks, struct nw_traced *traced,
-		       const struct nw_region *region, uint64_t until)
+int nw_maps_add_past(struct nw_stacks *stacks, struct nw_maps *maps,
+		     const struct nw_region *region, uint64_t until)
 {
 	struct nw_past_region *past;
 
-	if (traced->past.count == MOST_PAST || !has_room(stacks, region, 1))
+	if (maps->past.count == MOST_PAST || !has_room(stacks, region, 1))
 		return 0;
-	past = nw_vec_add(&traced->past);
+	past = nw_vec_add(&maps->past);
 	if (!past)
 		return -ENOMEM;
 	*past = (struct nw_past_region){*region, until};
-	stacks->traced.regions++;
+	stacks->maps.regions++;
 	return 0;
 }
 
 /* Keeps a region that is replaced, because a recording is read after the run and has to know earlier mappings. */
-static int retire(struct nw_stacks *stacks, struct nw_traced *traced,
+static int retire(struct nw_stacks *stacks, struct nw_maps *maps,
 		  const struct nw_region *old, const struct nw_region *new)
 {
 	bool same = new && old->module == new->module &&
 		    old->start - old->offset == new->start - new->offset;
 
-	return same || !traced->hit ? 0
-				    : nw_traced_add_past(stacks, traced, old, traced->now);
+	return same || !maps->hit ? 0 : nw_maps_add_past(stacks, maps, old, maps->now);
 }
 
-/* Removes all regions as of traced->now. Returns -ENOMEM on failure. */
-static int forget_regions(struct nw_stacks *stacks, struct nw_traced *traced)
+/* Removes all regions as of maps->now. Returns -ENOMEM on failure. */
+static int forget_regions(struct nw_stacks *stacks, struct nw_maps *maps)
 {
 	int ret = 0;
 
-	nw_vec_each (&traced->regions, region)
+	nw_vec_each (&maps->regions, region)
 		if (ret == 0)
-			ret = retire(stacks, traced, region, NULL);
-	stacks->traced.regions -= traced->regions.count;
-	nw_vec_free(&traced->regions);
+			ret = retire(stacks, maps, region, NULL);
+	stacks->maps.regions -= maps->regions.count;
+	nw_vec_free(&maps->regions);
 	return ret;
 }
 
 /* Adds a region, which replaces what was mapped there. */
-int nw_traced_put(struct nw_stacks *stacks, struct nw_traced *traced,
-		  const struct nw_region *region)
+int nw_maps_put(struct nw_stacks *stacks, struct nw_maps *maps,
+		const struct nw_region *region)
 {
-	size_t at = find(traced, region->start), last = at, count = 0;
+	size_t at = find(maps, region->start), last = at, count = 0;
 	struct nw_region pieces[3];
 	int ret = 0;
 
-	while (last < traced->regions.count &&
-	       traced->regions.item[last].start < region->end) {
-		ret = retire(stacks, traced, &traced->regions.item[last++], region);
+	while (last < maps->regions.count && maps->regions.item[last].start < region->end) {
+		ret = retire(stacks, maps, &maps->regions.item[last++], region);
 		if (ret < 0)
 			return ret;
 	}
 	/* The remains of the first and the last region that it replaces. */
-	if (at < last && traced->regions.item[at].start < region->start) {
-		pieces[count] = traced->regions.item[at];
+	if (at < last && maps->regions.item[at].start < region->start) {
+		pieces[count] = maps->regions.item[at];
 		pieces[count++].end = region->start;
 	}
 	pieces[count++] = *region;
-	if (at < last && traced->regions.item[last - 1].end > region->end) {
-		struct nw_region rest = traced->regions.item[last - 1];
+	if (at < last && maps->regions.item[last - 1].end > region->end) {
+		struct nw_region rest = maps->regions.item[last - 1];
 		rest.offset += region->end - rest.start;
 		rest.start = region->end;
 		pieces[count++] = rest;
 	}
-	size_t left = traced->regions.count - last, old = last - at;
+	size_t left = maps->regions.count - last, old = last - at;
 	if (left + at + count > NW_MOST_REGIONS ||
 	    (count > old && !has_room(stacks, region, count - old)))
 		return 0;
-	while (traced->regions.count < left + at + count)
-		if (!nw_vec_add(&traced->regions))
+	while (maps->regions.count < left + at + count)
+		if (!nw_vec_add(&maps->regions))
 			return -ENOMEM;
-	memmove(&traced->regions.item[at + count], &traced->regions.item[at + old],
+	memmove(&maps->regions.item[at + count], &maps->regions.item[at + old],
 		left * sizeof(*region));
-	memcpy(&traced->regions.item[at], pieces, count * sizeof(*region));
-	traced->regions.count = left + at + count;
-	stacks->traced.regions += count;
-	stacks->traced.regions -= old;
+	memcpy(&maps->regions.item[at], pieces, count * sizeof(*region));
+	maps->regions.count = left + at + count;
+	stacks->maps.regions += count;
+	stacks->maps.regions -= old;
 	return 0;
 }
 
-static int read_maps(struct nw_stacks *stacks, struct nw_traced *traced)
+static int read_maps(struct nw_stacks *stacks, struct nw_maps *maps)
 {
-	nw_mappings maps = {0};
+	nw_mappings lines = {0};
 	struct nw_error ignored;
-	int ret = nw_process_maps_in(stacks->proc, traced->pid, &maps, &ignored);
+	int ret = nw_process_maps_in(stacks->proc, maps->pid, &lines, &ignored);
 
-	if (ret < 0 && traced->parent) /* the mappings that it had when it was forked */
-		ret = nw_process_maps_in(stacks->proc, traced->parent, &maps, &ignored);
+	if (ret < 0 && maps->parent) /* the mappings that it had when it was forked */
+		ret = nw_process_maps_in(stacks->proc, maps->parent, &lines, &ignored);
 
-	traced->looked = nw_clock_ns(CLOCK_MONOTONIC);
+	maps->looked = nw_clock_ns(CLOCK_MONOTONIC);
 	if (ret < 0) { /* the process is gone, so nothing more can be learned */
-		traced->stale = false;
+		maps->stale = false;
 		return nw_is_shortage(-ret) ? ret : 0;
 	}
-	ret = traced->stale ? forget_regions(stacks, traced) : 0;
-	traced->stale = false;
-	nw_vec_each (&maps, mapping) {
+	ret = maps->stale ? forget_regions(stacks, maps) : 0;
+	maps->stale = false;
+	nw_vec_each (&lines, mapping) {
 		if (ret < 0 || !mapping->exec)
 			continue;
 		int64_t module = nw_module_of(stacks, mapping);
 		const struct nw_region region = {mapping->start, mapping->end,
 						 mapping->offset, (uint32_t)module};
-		ret = module < 0 ? (int)module : nw_traced_put(stacks, traced, &region);
+		ret = module < 0 ? (int)module : nw_maps_put(stacks, maps, &region);
 	}
-	nw_mappings_free(&maps);
+	nw_mappings_free(&lines);
 	return ret;
 }
 
 static const struct nw_region *open_region(struct nw_stacks *stacks,
-					   const struct nw_traced *traced,
+					   const struct nw_maps *maps,
 					   const struct nw_region *found)
 {
-	nw_module_open(stacks, traced, found);
+	nw_module_open(stacks, maps, found);
 	return found;
 }
 
-const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
-					 uint64_t address)
+const struct nw_region *nw_maps_region(struct nw_stacks *stacks, struct nw_maps *maps,
+				       uint64_t address)
 {
 	/* In a recording, an earlier mapping counts if it was there at the time of the hit. */
-	const struct nw_region *past = stacks->proc ? NULL
-						    : nw_past_find(&traced->past,
-								   &traced->past_tree,
-								   address, traced->now);
+	const struct nw_region *past = stacks->proc
+					       ? NULL
+					       : nw_past_find(&maps->past, &maps->past_tree,
+							      address, maps->now);
 
 	if (past)
-		return open_region(stacks, traced, past);
+		return open_region(stacks, maps, past);
 	for (bool again = true;; again = false) {
-		size_t at = traced->stale ? traced->regions.count : find(traced, address);
-		if (at < traced->regions.count && traced->regions.item[at].start <= address)
-			return open_region(stacks, traced, &traced->regions.item[at]);
+		size_t at = maps->stale ? maps->regions.count : find(maps, address);
+		if (at < maps->regions.count && maps->regions.item[at].start <= address)
+			return open_region(stacks, maps, &maps->regions.item[at]);
 		if (!again || !stacks->proc || !address ||
-		    (!traced->stale && traced->looked &&
-		     nw_clock_ns(CLOCK_MONOTONIC) - traced->looked < LOOK_AGAIN_NS))
+		    (!maps->stale && maps->looked &&
+		     nw_clock_ns(CLOCK_MONOTONIC) - maps->looked < LOOK_AGAIN_NS))
 			return NULL;
-		int ret = read_maps(stacks, traced);
+		int ret = read_maps(stacks, maps);
 		if (ret < 0) {
 			stacks->failed = ret;
 			return NULL;
@@ -652,15 +650,15 @@ const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_tra
  */
 static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 {
-	const struct nw_traced *parent = nw_traced_find(stacks, change->parent);
-	struct nw_traced *child = parent ? nw_traced_of(stacks, change->pid)
-					 : nw_traced_find(stacks, change->pid);
+	const struct nw_maps *parent = nw_maps_find(stacks, change->parent);
+	struct nw_maps *child = parent ? nw_maps_of(stacks, change->pid)
+				       : nw_maps_find(stacks, change->pid);
 	int ret = parent && !child ? -ENOMEM : 0;
 
 	if (!child)
 		return ret;
 	/* The parent may have been dropped to make room for its child. */
-	parent = nw_traced_find(stacks, change->parent);
+	parent = nw_maps_find(stacks, change->parent);
 	child->now = change->time;
 	ret = forget_regions(stacks, child);
 	child->parent = change->parent;
@@ -669,36 +667,36 @@ static int forked(struct nw_stacks *stacks, const struct nw_map_change *change)
 		return ret;
 	nw_vec_each (&parent->regions, region)
 		if (ret == 0)
-			ret = nw_traced_put(stacks, child, region);
+			ret = nw_maps_put(stacks, child, region);
 	return ret;
 }
 
 /* Forgets a process, whose number may be used again. A process that was hit is kept for recordings. */
 static void ended(struct nw_stacks *stacks, pid_t pid)
 {
-	struct nw_traced *traced = nw_traced_find(stacks, pid);
+	struct nw_maps *maps = nw_maps_find(stacks, pid);
 
-	if (traced && !traced->hit)
-		forget(&stacks->traced, traced);
+	if (maps && !maps->hit)
+		forget(&stacks->maps, maps);
 }
 
 static int mapped(struct nw_stacks *stacks, const struct nw_map_change *change)
 {
-	struct nw_traced *traced = nw_traced_of(stacks, change->pid);
-	int64_t module = traced ? nw_module_of(stacks, &change->mapping) : -ENOMEM;
+	struct nw_maps *maps = nw_maps_of(stacks, change->pid);
+	int64_t module = maps ? nw_module_of(stacks, &change->mapping) : -ENOMEM;
 	const struct nw_region region = {change->mapping.start, change->mapping.end,
 					 change->mapping.offset, (uint32_t)module};
 
 	if (module < 0)
 		return (int)module;
-	traced->now = change->time;
-	return nw_traced_put(stacks, traced, &region);
+	maps->now = change->time;
+	return nw_maps_put(stacks, maps, &region);
 }
 
 /* Marks all processes as stale: they are looked up when they are needed next. */
 static void distrust_all(struct nw_stacks *stacks)
 {
-	for (struct nw_traced *it = stacks->traced.oldest; it; it = it->newer)
+	for (struct nw_maps *it = stacks->maps.oldest; it; it = it->newer)
 		it->stale = true;
 }
 
@@ -712,9 +710,9 @@ static void lost(struct nw_stacks *stacks, const struct nw_map_change *change)
 	distrust_all(stacks);
 }
 
-int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *change)
+int nw_maps_change(struct nw_stacks *stacks, const struct nw_map_change *change)
 {
-	struct nw_traced *traced;
+	struct nw_maps *maps;
 
 	switch (change->kind) {
 	case NW_CHANGE_MAPPED:
@@ -722,13 +720,13 @@ int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *chang
 	case NW_CHANGE_FORKED:
 		return forked(stacks, change);
 	case NW_CHANGE_STARTED:
-		traced = nw_traced_of(stacks, change->pid);
-		if (!traced)
+		maps = nw_maps_of(stacks, change->pid);
+		if (!maps)
 			return -ENOMEM;
-		traced->now = change->time;
-		traced->parent = 0;
-		traced->stale = stacks->losing;
-		return forget_regions(stacks, traced);
+		maps->now = change->time;
+		maps->parent = 0;
+		maps->stale = stacks->losing;
+		return forget_regions(stacks, maps);
 	case NW_CHANGE_LOST:
 		lost(stacks, change);
 		return 0;
@@ -738,14 +736,14 @@ int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *chang
 	}
 }
 
-int nw_traced_advance(struct nw_stacks *stacks, uint64_t until)
+int nw_maps_advance(struct nw_stacks *stacks, uint64_t until)
 {
 	struct nw_map_change change;
 	int ret = 0, next = 0;
 
 	while (ret == 0 && stacks->watch &&
 	       (next = nw_map_watch_next(stacks->watch, until, &change)) > 0)
-		ret = nw_traced_change(stacks, &change);
+		ret = nw_maps_change(stacks, &change);
 	if (next < 0)
 		return next;
 	if (stacks->losing && until > stacks->lost_until) {

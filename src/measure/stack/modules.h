@@ -60,10 +60,10 @@ const struct nw_region *nw_past_find(const nw_past_regions *past,
 void nw_past_tree_free(struct nw_past_tree *tree);
 
 /* A process with mappings. */
-struct nw_traced {
+struct nw_maps {
 	pid_t pid;
 	/* The processes that were first seen before and after it */
-	struct nw_traced *older, *newer;
+	struct nw_maps *older, *newer;
 	NW_VEC(struct nw_region) regions;
 	nw_past_regions past;		/* by time; from its first hit on */
 	struct nw_past_tree *past_tree; /* NULL: not needed yet */
@@ -84,7 +84,7 @@ struct nw_traced {
 int64_t nw_module_of(struct nw_stacks *stacks, const struct nw_mapping *mapping);
 void nw_module_free(struct nw_module *module);
 /* Asks the reader about the module of a region, once. */
-void nw_module_open(struct nw_stacks *stacks, const struct nw_traced *traced,
+void nw_module_open(struct nw_stacks *stacks, const struct nw_maps *maps,
 		    const struct nw_region *region);
 /* Finds out what is at a linked address of a module. Returns false if the module cannot be read. */
 bool nw_module_place(struct nw_stacks *stacks, uint32_t module, uint64_t vaddr, bool names,
@@ -98,18 +98,18 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 		      uint64_t address, uint64_t *vaddr);
 
 /* Processes, by number and in the order in which they were first seen. */
-struct nw_traced_set {
-	struct nw_traced *oldest, *newest;
+struct nw_maps_set {
+	struct nw_maps *oldest, *newest;
 	size_t count;
 	size_t regions; /* regions of all processes, including past ones */
 	void *by_pid;	/* a tree of tsearch(3) */
 };
 
 /* Returns the process, made if it is new (the oldest one is dropped if there are too many); NULL: no memory. */
-struct nw_traced *nw_traced_of(struct nw_stacks *stacks, pid_t pid);
+struct nw_maps *nw_maps_of(struct nw_stacks *stacks, pid_t pid);
 /* Returns NULL if the process is unknown. */
-struct nw_traced *nw_traced_find(const struct nw_stacks *stacks, pid_t pid);
-/* Adds a region as of traced->now. Returns -ENOMEM on failure. Hostile processes map without end: regions beyond the
+struct nw_maps *nw_maps_find(const struct nw_stacks *stacks, pid_t pid);
+/* Adds a region as of maps->now. Returns -ENOMEM on failure. Hostile processes map without end: regions beyond the
  * limits are left out, which is noted once (nw_stacks_unread()). */
 enum {
 	/* files; where programs are built and tested, each test program is one */
@@ -118,22 +118,22 @@ enum {
 	NW_MOST_REGIONS = 65536,	 /* per process */
 	NW_MOST_ALL_REGIONS = 1 << 20,	 /* of all processes: at most 40 MiB */
 };
-int nw_traced_put(struct nw_stacks *stacks, struct nw_traced *traced,
-		  const struct nw_region *region);
-int nw_traced_add_past(struct nw_stacks *stacks, struct nw_traced *traced,
-		       const struct nw_region *region, uint64_t until);
+int nw_maps_put(struct nw_stacks *stacks, struct nw_maps *maps,
+		const struct nw_region *region);
+int nw_maps_add_past(struct nw_stacks *stacks, struct nw_maps *maps,
+		     const struct nw_region *region, uint64_t until);
 /* Returns the region of an address; NULL: unknown. Looks at the process again, if not too often. */
-const struct nw_region *nw_traced_region(struct nw_stacks *stacks, struct nw_traced *traced,
-					 uint64_t address);
+const struct nw_region *nw_maps_region(struct nw_stacks *stacks, struct nw_maps *maps,
+				       uint64_t address);
 /* Takes a change of mappings, programs or processes that the kernel reports. Returns -ENOMEM on failure. */
 struct nw_map_change;
-int nw_traced_change(struct nw_stacks *stacks, const struct nw_map_change *change);
-void nw_traced_free_all(struct nw_stacks *stacks);
+int nw_maps_change(struct nw_stacks *stacks, const struct nw_map_change *change);
+void nw_maps_free_all(struct nw_stacks *stacks);
 /* Takes in the changes up to this time. Returns -ENOMEM on failure. */
-int nw_traced_advance(struct nw_stacks *stacks, uint64_t until);
+int nw_maps_advance(struct nw_stacks *stacks, uint64_t until);
 
 /* Finds the name of generated code in the process's /tmp/perf-PID.map; NULL: none. */
-const struct nw_jit_name *nw_jit_find(struct nw_stacks *stacks, struct nw_traced *traced,
+const struct nw_jit_name *nw_jit_find(struct nw_stacks *stacks, struct nw_maps *maps,
 				      uint64_t address);
 /* Returns a descriptor of an empty file without a name, in memory if there is such a thing; -1: there is none. */
 int nw_memory_file(const char *name);
@@ -210,7 +210,7 @@ struct nw_stacks {
 	uint64_t module_bytes;	     /* memory of all modules */
 	NW_VEC(uint64_t) unanswered; /* devices whose file systems did not answer */
 	struct nw_index module_keys; /* numbers of modules by their identity */
-	struct nw_traced_set traced;
+	struct nw_maps_set maps;
 	NW_VEC(struct nw_known_frame) frames;
 	NW_VEC(struct nw_known_stack) stacks;
 	struct nw_hash_table stack_table;
@@ -222,7 +222,7 @@ struct nw_stacks {
 
 /* Finds the frames of an address: the first one and their number. call: a call returns to the address. Returns
  * -ENOMEM on failure. */
-int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
+int nw_stacks_name(struct nw_stacks *stacks, struct nw_maps *maps,
 		   const struct nw_region *region, uint64_t address, bool call,
 		   uint32_t *first, uint32_t *count);
 

@@ -144,14 +144,14 @@ static int make_frames(struct nw_stacks *stacks, const struct nw_module *module,
 	return frame_of_nothing(stacks, module ? module->path : "", place->address);
 }
 
-int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
+int nw_stacks_name(struct nw_stacks *stacks, struct nw_maps *maps,
 		   const struct nw_region *region, uint64_t address, bool call,
 		   uint32_t *first, uint32_t *count)
 {
 	struct nw_known_place wanted = {.address = address,
 					.call = call,
 					.module = region ? region->module : UINT32_MAX,
-					.pid = traced->pid};
+					.pid = maps->pid};
 	const struct nw_module *module = region ? stacks->modules.item[region->module]
 						: NULL;
 	const struct nw_jit_name *jit = NULL;
@@ -161,7 +161,7 @@ int nw_stacks_name(struct nw_stacks *stacks, struct nw_traced *traced,
 		wanted.linked = true;
 		wanted.pid = 0;
 	} else if (!module || module->kind == NW_MODULE_NAMELESS) {
-		jit = nw_jit_find(stacks, traced, address - call);
+		jit = nw_jit_find(stacks, maps, address - call);
 		wanted.made = jit ? jit->order : 0;
 	}
 	if (add_rest(stacks) < 0)
@@ -205,13 +205,13 @@ int nw_stacks_look_again(struct nw_stacks *stacks)
 	nw_vec_each (&stacks->places, place) {
 		if (!stacks->proc || ret < 0)
 			break;
-		struct nw_traced *traced = place->pid && !place->made
-						   ? nw_traced_find(stacks, place->pid)
-						   : NULL;
-		const struct nw_jit_name *jit = traced ? nw_jit_find(stacks, traced,
-								     place->address -
-									     place->call)
-						       : NULL;
+		struct nw_maps *maps = place->pid && !place->made
+					       ? nw_maps_find(stacks, place->pid)
+					       : NULL;
+		const struct nw_jit_name *jit = maps ? nw_jit_find(stacks, maps,
+								   place->address -
+									   place->call)
+						     : NULL;
 		if (jit)
 			ret = rename_frame(stacks, place, jit);
 	}

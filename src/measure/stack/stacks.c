@@ -70,7 +70,7 @@ void nw_stacks_free(struct nw_stacks *stacks)
 		nw_module_free(*module);
 	nw_vec_free(&stacks->modules);
 	nw_index_free(&stacks->module_keys);
-	nw_traced_free_all(stacks);
+	nw_maps_free_all(stacks);
 	nw_vec_each (&stacks->frames, frame) {
 		free(frame->text);
 		free(frame->function);
@@ -130,7 +130,7 @@ int64_t nw_stacks_add(struct nw_stacks *stacks, const struct nw_stack_copy *copy
 {
 	enum nw_stack_end end;
 	nw_walked walked = {0};
-	int64_t ret = nw_traced_advance(stacks, copy->time);
+	int64_t ret = nw_maps_advance(stacks, copy->time);
 
 	if (ret == 0)
 		ret = nw_stacks_walk(stacks, copy, &walked, &end);
@@ -161,11 +161,11 @@ struct nw_stack_frame nw_stacks_frame(const struct nw_stacks *stacks, uint32_t n
 
 void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process)
 {
-	struct nw_traced *traced = nw_traced_find(stacks, process);
+	struct nw_maps *maps = nw_maps_find(stacks, process);
 
 	/* Watching and recordings report an exec more precisely. */
-	if (traced && !stacks->watch && stacks->proc)
-		traced->stale = true;
+	if (maps && !stacks->watch && stacks->proc)
+		maps->stale = true;
 }
 
 int nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock)
@@ -175,7 +175,7 @@ int nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock)
 
 int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until)
 {
-	return nw_traced_advance(stacks, until);
+	return nw_maps_advance(stacks, until);
 }
 
 struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks)
@@ -207,11 +207,11 @@ void nw_stacks_hurry(struct nw_stacks *stacks)
  * 	jit PID START SIZE NAME
  * 	unmapped CHANGES STACKS		losses while recording (struct nw_stack_losses)
  */
-static void save_region(const char *word, const struct nw_traced *traced,
+static void save_region(const char *word, const struct nw_maps *maps,
 			const struct nw_region *region, struct nw_buf *out)
 {
 	nw_buf_printf(out, "%s %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32, word,
-		      (int)traced->pid, region->start, region->end, region->offset,
+		      (int)maps->pid, region->start, region->end, region->offset,
 		      region->module);
 }
 
@@ -234,7 +234,7 @@ void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
 		}
 		number++;
 	}
-	for (const struct nw_traced *it = stacks->traced.oldest; it; it = it->newer) {
+	for (const struct nw_maps *it = stacks->maps.oldest; it; it = it->newer) {
 		if (!it->hit)
 			continue;
 		nw_vec_each (&it->regions, region) {
@@ -288,8 +288,8 @@ static void take_identity(struct nw_stacks *stacks, char *const *words)
 	stacks->modules.item[number]->identity = strdup(words[2]);
 }
 
-static struct nw_traced *region_of(struct nw_stacks *stacks, char *const *words,
-				   struct nw_region *out)
+static struct nw_maps *region_of(struct nw_stacks *stacks, char *const *words,
+				 struct nw_region *out)
 {
 	uint64_t n[5];
 
@@ -297,28 +297,28 @@ static struct nw_traced *region_of(struct nw_stacks *stacks, char *const *words,
 	    n[4] >= stacks->modules.count)
 		return NULL;
 	*out = (struct nw_region){n[1], n[2], n[3], (uint32_t)n[4]};
-	return nw_traced_of(stacks, (pid_t)n[0]);
+	return nw_maps_of(stacks, (pid_t)n[0]);
 }
 
 static void take_region(struct nw_stacks *stacks, char *const *words)
 {
 	struct nw_region region;
-	struct nw_traced *traced = region_of(stacks, words, &region);
-	size_t count = traced ? traced->regions.count : 0;
+	struct nw_maps *maps = region_of(stacks, words, &region);
+	size_t count = maps ? maps->regions.count : 0;
 
 	/* Regions were saved in order. One that is out of order is wrong, and inserting it would be slow. */
-	if (traced && (!count || traced->regions.item[count - 1].end <= region.start))
-		(void)nw_traced_put(stacks, traced, &region);
+	if (maps && (!count || maps->regions.item[count - 1].end <= region.start))
+		(void)nw_maps_put(stacks, maps, &region);
 }
 
 static void take_past(struct nw_stacks *stacks, char *const *words)
 {
 	struct nw_region region;
-	struct nw_traced *traced = region_of(stacks, words, &region);
+	struct nw_maps *maps = region_of(stacks, words, &region);
 	uint64_t until;
 
-	if (traced && nw_parse_u64(words[6], &until) == 0)
-		(void)nw_traced_add_past(stacks, traced, &region, until);
+	if (maps && nw_parse_u64(words[6], &until) == 0)
+		(void)nw_maps_add_past(stacks, maps, &region, until);
 }
 
 static void take_unmapped(struct nw_stacks *stacks, char *const *words)
@@ -332,17 +332,17 @@ static void take_unmapped(struct nw_stacks *stacks, char *const *words)
 static void take_jit(struct nw_stacks *stacks, char *const *words)
 {
 	uint64_t n[3];
-	struct nw_traced *traced = numbers(words + 1, 3, n) && n[0] <= INT32_MAX
-					   ? nw_traced_of(stacks, (pid_t)n[0])
-					   : NULL;
-	struct nw_jit_name *jit = traced ? nw_vec_add(&traced->jit) : NULL;
+	struct nw_maps *maps = numbers(words + 1, 3, n) && n[0] <= INT32_MAX
+				       ? nw_maps_of(stacks, (pid_t)n[0])
+				       : NULL;
+	struct nw_jit_name *jit = maps ? nw_vec_add(&maps->jit) : NULL;
 
 	if (!jit)
 		return;
-	*jit = (struct nw_jit_name){n[1], n[2], (uint32_t)traced->jit.count,
+	*jit = (struct nw_jit_name){n[1], n[2], (uint32_t)maps->jit.count,
 				    strdup(words[4])};
 	if (!jit->name)
-		traced->jit.count--;
+		maps->jit.count--;
 }
 
 bool nw_stacks_line(struct nw_stacks *stacks, char *const *words, size_t count)

@@ -14,7 +14,7 @@ enum {
 struct walk {
 	struct nw_stacks *stacks;
 	const struct nw_stack_copy *copy;
-	struct nw_traced *traced;
+	struct nw_maps *maps;
 	const struct nw_unwind *unwind;
 	struct nw_registers registers;
 	unsigned int word; /* size of an address */
@@ -44,7 +44,7 @@ static struct nw_return *return_slot(const struct walk *w, uint64_t slot)
 
 static bool is_return_probe(const struct walk *w, uint64_t value)
 {
-	const struct nw_region *region = nw_traced_region(w->stacks, w->traced, value);
+	const struct nw_region *region = nw_maps_region(w->stacks, w->maps, value);
 
 	return region && w->stacks->modules.item[region->module]->kind == NW_MODULE_RETURN;
 }
@@ -105,7 +105,7 @@ static int leave_entered(struct walk *w, const struct nw_rule *rule)
 	uint64_t pc;
 
 	if (!nw_rule_is_entry(rule) || !return_address(w, &pc) || !pc ||
-	    !nw_traced_region(w->stacks, w->traced, pc - 1))
+	    !nw_maps_region(w->stacks, w->maps, pc - 1))
 		return -ENOENT;
 	regs->pc = pc;
 	regs->value[w->unwind->stack] += w->unwind->pops;
@@ -143,7 +143,7 @@ static int follow_frames(struct walk *w)
 	regs->known[list->reg] = regs->known[stack] = true;
 	if (real_target(w) < 0)
 		return TAKEN;
-	return nw_traced_region(w->stacks, w->traced, regs->pc - 1) ? 1 : -ENOENT;
+	return nw_maps_region(w->stacks, w->maps, regs->pc - 1) ? 1 : -ENOENT;
 }
 
 /* Goes to the caller. Returns 1: done; 0: there is none; -errno: it is unknown. */
@@ -219,20 +219,20 @@ int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
 	bool call = false, interrupted = false;
 	int ret = 1;
 
-	w.traced = nw_traced_of(stacks, copy->process);
-	if (!w.traced)
+	w.maps = nw_maps_of(stacks, copy->process);
+	if (!w.maps)
 		return -ENOMEM;
 	*end = NW_STACK_LOST;
-	w.traced->hit = true;
-	w.traced->now = copy->time;
+	w.maps->hit = true;
+	w.maps->now = copy->time;
 	if (!begin(&w))
 		return 0;
 	note_return(&w);
 	while (ret == 1 && out->count < NW_DEEPEST_STACK) {
 		uint64_t pc = w.registers.pc;
 		uint32_t first, count;
-		region = nw_traced_region(stacks, w.traced, pc - call);
-		if (nw_stacks_name(stacks, w.traced, region, pc, call, &first, &count) < 0)
+		region = nw_maps_region(stacks, w.maps, pc - call);
+		if (nw_stacks_name(stacks, w.maps, region, pc, call, &first, &count) < 0)
 			return -ENOMEM;
 		for (uint32_t i = 0; i < count; i++) {
 			uint32_t *slot = nw_vec_add(out);

@@ -501,7 +501,8 @@ int nw_measure_end(struct nw_measure *m, uint64_t end, struct nw_error *err)
 /* ---- hits --------------------------------------------------------------------------- */
 
 /* Takes several hits bin by bin, since the summary's rows become cells at the end of each bin. */
-static nw_apart int bin_hits(struct nw_measure *m, const struct nw_hit *hits, size_t count)
+static nw_noinline int bin_hits(struct nw_measure *m, const struct nw_hit *hits,
+				size_t count)
 {
 	int ret = 0;
 

@@ -592,7 +592,7 @@ static void row_object(const struct nw_report *report, const struct nw_shown *sh
 	nw_json_finish(&json);
 }
 
-static void stack_objects(const struct nw_report *report, const struct nw_stack_owner *of,
+static void stack_objects(const struct nw_report *report, const struct nw_stack_table *of,
 			  struct nw_buf *out)
 {
 	for (const struct nw_stack_row *row = of->row; row < of->row + of->count; row++) {
@@ -617,7 +617,7 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	for (size_t i = 0; i < report->slowest_count; i++)
 		slow(output, &report->slowest[i]);
 	if (!report->interval)
-		nw_report_each_stack_owner(report, stack_objects, &output->text);
+		nw_report_each_stack_table(report, stack_objects, &output->text);
 }
 
 static void quiet(struct nw_output *output, uint64_t first, uint64_t count)

@@ -6,23 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct owners {
-	NW_VEC(struct nw_stack_owner) list;
+struct tables {
+	NW_VEC(struct nw_stack_table) list;
 	nw_stack_rows rows; /* of all of them */
 };
 
-static void free_owners(struct owners *owners)
+static void free_tables(struct tables *tables)
 {
-	nw_vec_free(&owners->list);
-	nw_vec_free(&owners->rows);
+	nw_vec_free(&tables->list);
+	nw_vec_free(&tables->rows);
 }
 
-/* The owner of rows that begin here. */
-static struct nw_stack_owner owner_of(const struct nw_report *report,
+/* The table of the rows that begin here. */
+static struct nw_stack_table table_of(const struct nw_report *report,
 				      const struct nw_stack_row *first)
 {
 	const uint32_t number = first->key.of;
-	struct nw_stack_owner of = {.span = first->key.of_span, .row = first};
+	struct nw_stack_table of = {.span = first->key.of_span, .row = first};
 
 	if (of.span) {
 		of.name = report->spans[number].name;
@@ -34,11 +34,11 @@ static struct nw_stack_owner owner_of(const struct nw_report *report,
 	return of;
 }
 
-static int find_owners(const struct nw_report *report, struct owners *out)
+static int find_tables(const struct nw_report *report, struct tables *out)
 {
-	struct nw_stack_owner *of = NULL;
+	struct nw_stack_table *of = NULL;
 
-	*out = (struct owners){0};
+	*out = (struct tables){0};
 	if (!report->stacks || !report->stack_counts)
 		return 0;
 	if (nw_stack_rows_list(report->stack_counts, &out->rows) < 0)
@@ -49,7 +49,7 @@ static int find_owners(const struct nw_report *report, struct owners *out)
 			of = nw_vec_add(&out->list);
 			if (!of)
 				return -ENOMEM;
-			*of = owner_of(report, row);
+			*of = table_of(report, row);
 		}
 		of->count++;
 		of->total += row->count;
@@ -59,19 +59,19 @@ static int find_owners(const struct nw_report *report, struct owners *out)
 	return 0;
 }
 
-size_t nw_report_each_stack_owner(const struct nw_report *report,
+size_t nw_report_each_stack_table(const struct nw_report *report,
 				  void (*show)(const struct nw_report *report,
-					       const struct nw_stack_owner *of,
+					       const struct nw_stack_table *of,
 					       struct nw_buf *out),
 				  struct nw_buf *out)
 {
-	struct owners owners;
+	struct tables tables;
 
-	out->failed |= find_owners(report, &owners) < 0;
-	const size_t count = owners.list.count;
-	nw_vec_each (&owners.list, of)
+	out->failed |= find_tables(report, &tables) < 0;
+	const size_t count = tables.list.count;
+	nw_vec_each (&tables.list, of)
 		show(report, of, out);
-	free_owners(&owners);
+	free_tables(&tables);
 	return count;
 }
 
@@ -116,7 +116,7 @@ void nw_stack_fold(const struct nw_stacks *stacks, uint32_t number, struct nw_bu
 
 /* ---- flame graphs ------------------------------------------------------------------- */
 
-static int make_flame(const struct nw_report *report, const struct nw_stack_owner *of,
+static int make_flame(const struct nw_report *report, const struct nw_stack_table *of,
 		      struct nw_flames *flames)
 {
 	struct nw_flame *flame = nw_vec_add(&flames->list);
@@ -140,14 +140,14 @@ static int make_flame(const struct nw_report *report, const struct nw_stack_owne
 
 int nw_flames_make(const struct nw_report *report, struct nw_flames *out)
 {
-	struct owners owners;
-	int ret = find_owners(report, &owners);
+	struct tables tables;
+	int ret = find_tables(report, &tables);
 
 	*out = (struct nw_flames){0};
-	nw_vec_each (&owners.list, of)
+	nw_vec_each (&tables.list, of)
 		if (ret == 0)
 			ret = make_flame(report, of, out);
-	free_owners(&owners);
+	free_tables(&tables);
 	return ret;
 }
 

@@ -5,8 +5,8 @@
 
 #include "show/rows/output.h"
 
-/* A probe or span of a report that has stacks. */
-struct nw_stack_owner {
+/* The stacks of one probe or span of a report. */
+struct nw_stack_table {
 	bool span, alone; /* alone: no other one has stacks */
 	const char *name;
 	const struct nw_probe *function; /* the probe, or a call's; NULL: none is known */
@@ -15,10 +15,10 @@ struct nw_stack_owner {
 	uint64_t total; /* how often it had any of them */
 };
 
-/* Calls a function for each owner of stacks: the spans, and the probes that begin none. Returns how many there are. */
-size_t nw_report_each_stack_owner(const struct nw_report *report,
+/* Calls a function for the stacks of each span, and of each probe that begins none. Returns how many there are. */
+size_t nw_report_each_stack_table(const struct nw_report *report,
 				  void (*show)(const struct nw_report *report,
-					       const struct nw_stack_owner *of,
+					       const struct nw_stack_table *of,
 					       struct nw_buf *out),
 				  struct nw_buf *out);
 /* Returns the stack of a slow span: that of its start, or of its end if only its end has one. 0: neither has. */

@@ -186,7 +186,7 @@ static void list_gaps(const struct tree *tree)
 			tree->hidden);
 }
 
-static void print_tree(const struct nw_report *report, const struct nw_stack_owner *of,
+static void print_tree(const struct nw_report *report, const struct nw_stack_table *of,
 		       struct nw_buf *out)
 {
 	struct tree tree = {.span = of->span, .whole = report->view.all_rows, .out = out};
@@ -216,7 +216,7 @@ static void print_tree(const struct nw_report *report, const struct nw_stack_own
 
 void nw_text_stacks(const struct nw_report *report, struct nw_buf *out)
 {
-	size_t owners = nw_report_each_stack_owner(report, print_tree, out);
+	size_t owners = nw_report_each_stack_table(report, print_tree, out);
 
 	if (report->stacks && report->stacks_of && !owners)
 		nw_buf_printf(out, "\nNo STACKS of spans are shown: there were no %s.\n",

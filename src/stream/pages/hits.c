@@ -96,9 +96,9 @@ static nw_inlined size_t take_hits(struct nw_cpu_buffer *buffer,
 }
 
 /* A separate function, so that hits without stack pointers do not pay for them. */
-static nw_apart size_t take_with_stacks(struct nw_cpu_buffer *buffer,
-					const struct nw_formats *formats, uint64_t until,
-					struct nw_hit *out, size_t most, bool *pending)
+static nw_noinline size_t take_with_stacks(struct nw_cpu_buffer *buffer,
+					   const struct nw_formats *formats, uint64_t until,
+					   struct nw_hit *out, size_t most, bool *pending)
 {
 	return take_hits(buffer, formats, until, out, most, true, pending);
 }

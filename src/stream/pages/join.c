@@ -279,8 +279,8 @@ static ssize_t entry(struct nw_join *join, const struct nw_record *record)
 	return -ENOMEM;
 }
 
-static nw_apart int add_part(struct nw_join *join, const struct nw_record *record,
-			     struct nw_hit *out)
+static nw_noinline int add_part(struct nw_join *join, const struct nw_record *record,
+				struct nw_hit *out)
 {
 	const struct nw_planned_point *planned = planned_of(join, record->planned);
 	uint32_t all = all_parts(join, record->planned);
@@ -307,7 +307,8 @@ static nw_apart int add_part(struct nw_join *join, const struct nw_record *recor
 /* ---- all hits ----------------------------------------------------------------------- */
 
 /* Does the record have to wait for other records, or other records for it? */
-static nw_apart bool is_involved(const struct nw_join *join, const struct nw_record *record)
+static nw_noinline bool is_involved(const struct nw_join *join,
+				    const struct nw_record *record)
 {
 	if (!record->whole || join->ready.count)
 		return true;
@@ -318,8 +319,8 @@ static nw_apart bool is_involved(const struct nw_join *join, const struct nw_rec
 }
 
 /* Adds the stack pointer and the values of a hit of one part. */
-static nw_apart int add_values(struct nw_join *join, const struct nw_record *record,
-			       struct nw_hit *out)
+static nw_noinline int add_values(struct nw_join *join, const struct nw_record *record,
+				  struct nw_hit *out)
 {
 	const struct nw_planned_point *planned = planned_of(join, record->planned);
 	size_t count = planned->args.count;

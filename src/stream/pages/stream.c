@@ -125,8 +125,8 @@ void nw_stream_wake(struct nw_stream *s, unsigned int number)
 /* ---- handing out -------------------------------------------------------------------- */
 
 /* Decodes an event of threads (born, renamed, ended), which also is a hit if the user traces that event. */
-static nw_apart bool decode_task(const struct nw_event_format *format,
-				 struct nw_record *out)
+static nw_noinline bool decode_task(const struct nw_event_format *format,
+				    struct nw_record *out)
 {
 	const struct nw_hit_place *place;
 
