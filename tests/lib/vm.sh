@@ -241,6 +241,21 @@ vm_check_old() { # KERNEL
     holds "and time the same calls" jump_insn.json "(span('step')['count'], span('step')['abandoned']) == (60, 40)"
     ;;
   esac
+  local number how unread
+  for number in 1 2; do
+    [ -f small$number.json ] || continue
+    unread=$(awk '{ sum += $1 } END { print sum + 0 }' small$number.unread)
+    comment "hits and lost events: $(j small$number.json "probe('upgrade:work__start')['hits'], probe('upgrade:work__done')['hits'], loss()"), unread before: $unread"
+    # besides, threads of the kernel may have begun or ended
+    holds "each hit is read or lost, once ($number)" small$number.json \
+      "loss() > 0 and 0 <= probe('upgrade:work__start')['hits'] + probe('upgrade:work__done')['hits'] + loss() - 10000 <= $unread + 16"
+  done
+  for how in stat top; do
+    comment "$(cat moved_$how.err)"
+    is "$how: a probed file is replaced, and the run ends well" "$(cat moved_$how.status)" 0
+    holds "... and goes on in the new file, whose sites are elsewhere" moved_$how.json \
+      "[sum(r['hits'] for r in of('probe') if r['probe'] == 'upgrade:work__' + name and 'interval' not in r) for name in ('start', 'done')] == [20 + 30] * 2"
+  done
   [ -f ten.status ] || return 0
   if ! grep -q '^instance_events *yes' features; then
     has "of ten sessions at once, with one ring buffer for all, one has it" "$(sort ten.status | cut -d ' ' -f 2 | xargs)" '0.*1'
