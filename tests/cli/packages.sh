@@ -56,6 +56,13 @@ apt() {
   within apt-get -qqy "$@" >"$TEST_DIR/apt" 2>&1 || { comment "$(tail -n 20 "$TEST_DIR/apt")" && false; }
 }
 
+# autopkgtest NAME: a test of the package's, as autopkgtest runs it
+autopkgtest() {
+  rm -rf "$root/tmp/autopkgtest"
+  mkdir "$root/tmp/autopkgtest"
+  within env -C /src AUTOPKGTEST_TMP=/tmp/autopkgtest sh "scripts/packages/debian/tests/$1" 2>&1
+}
+
 take_down() {
   umount "$root/sys/kernel/tracing" "$root/proc" 2>/dev/null
 }
@@ -85,22 +92,27 @@ elif ok "make deb" build_packages deb; then
     ok "and upgraded" apt install "/nopwatch_$version-1_$(dpkg --print-architecture).deb"
     is "to this version" "$(within dpkg-query -Wf '${Version}' nopwatch)" "$version-1"
     has "it reports a recording" "$(within nopwatch report /sample.dat)" 'myserver:request '
+    ok "so is the library" apt install --no-install-recommends g++ "/libnopwatch0_$version-1_$(dpkg --print-architecture).deb" \
+      "/libnopwatch-dev_$version-1_$(dpkg --print-architecture).deb"
+    # shellcheck disable=SC2046 # words
+    ok "and what autopkgtests need" apt install --no-install-recommends \
+      $(sed -n 's/^Depends: //p' "$packages/debian/tests/control" | tr -d , | sed -e 's/@//' -e 's/\(lib\)*nopwatch[^ ]*//g')
+    mkdir "$root/src"
+    git -C "$top" archive HEAD | tar -x -C "$root/src"
     if grep -q ' tracefs ' /proc/self/mounts; then
       mkdir -p "$root/sys/kernel/tracing"
       mount --bind "$(awk '$3 == "tracefs" { print $2; exit }' /proc/self/mounts)" "$root/sys/kernel/tracing"
       has "it traces" "$(within nopwatch stat 'usdt:/server:myserver:*' -- /server -t 1 -d 1 2>&1)" 'myserver:request +[1-9]'
+      has "autopkgtest demo: it traces" "$(autopkgtest demo)" 'Tracing the sample server'
       umount "$root/sys/kernel/tracing"
     else
       skip "it traces" "tracefs is not mounted"
     fi
     ok "its man page is there" within test -f /usr/share/man/man1/nopwatch.1.gz
-    ok "so is the library" apt install --no-install-recommends g++ libc6-dev pkg-config "/libnopwatch0_$version-1_$(dpkg --print-architecture).deb" \
-      "/libnopwatch-dev_$version-1_$(dpkg --print-architecture).deb"
-    ok "its manual is there" within test -f /usr/share/man/man3/libnopwatch.3.gz
+    has "autopkgtest demo: without tracefs it reports" "$(autopkgtest demo)" 'myserver:request '
+    ok "autopkgtest library" autopkgtest library
+    ok "the library's manual is there" within test -f /usr/share/man/man3/libnopwatch.3.gz
     # shellcheck disable=SC2016 # for the shell there
-    ok "an example is built with it" within sh -c 'gcc /usr/share/doc/libnopwatch-dev/examples/probes.c $(pkg-config --cflags --libs nopwatch) -o /probes'
-    is "and lists what the command lists" "$(within /probes 'func:libc.so.6:mal*')" "$(within nopwatch list -j 'func:libc.so.6:mal*')"
-    # shellcheck disable=SC2016
     ok "C++ can use it" within sh -c 'printf "#include <nopwatch/nopwatch.h>\nint main() { return !*nopwatch_version(); }\n" | \
       g++ -Wall -Werror -x c++ - $(pkg-config --cflags --libs nopwatch) -o /version && /version'
     # shellcheck disable=SC2016

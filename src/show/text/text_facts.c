@@ -123,7 +123,7 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 		[NW_COST_USUAL] = "a function that begins with any other instruction",
 		[NW_COST_RETURN] = "its return, with func:",
 		[NW_COST_RETURN_ALONE] = "a return alone, with uretprobe:",
-		[NW_COST_EVENT] = "a tracepoint"
+		[NW_COST_EVENT] = "a tracepoint of the scheduler"
 	};
 	static const bool left[] = {true};
 	struct nw_table table = {.columns = 2, .left = left};
