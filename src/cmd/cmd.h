@@ -162,6 +162,8 @@ extern const struct nw_topic nw_topics[];
 extern const size_t nw_topic_count;
 /* Runs the recipe argv[1]: its command and the words that follow, by run(). Returns the exit status. */
 int nw_recipe_run(int argc, char **argv, int (*run)(int argc, char **argv));
+/* If a recipe runs: prints its hint, which says when it cannot work. */
+void nw_recipe_note(void);
 
 /* Finds the command that words[0] names, or the only one whose name begins so. A hint uses the words behind it. */
 const struct nw_command *nw_find_command(char *const *words, struct nw_error *err);

@@ -148,6 +148,17 @@ static int find_recipe(const char *name, struct recipe *out, struct nw_error *er
 
 /* ---- the command -------------------------------------------------------------------- */
 
+static struct {
+	const char *name, *hint;
+} running; /* the recipe that runs, if it has a hint that was not printed yet */
+
+void nw_recipe_note(void)
+{
+	if (running.hint)
+		nw_note("%s: %s", running.name, running.hint);
+	running.hint = NULL;
+}
+
 int nw_recipe_run(int argc, char **argv, int (*run)(int argc, char **argv))
 {
 	struct recipe recipe = {0};
@@ -172,9 +183,12 @@ int nw_recipe_run(int argc, char **argv, int (*run)(int argc, char **argv))
 	nw_command_line(&line, &text);
 	nw_note("%s", nw_buf_str(&text));
 	nw_buf_free(&text);
+	running.name = argv[1];
+	running.hint = recipe.hint;
 	int status = run(words, recipe.words.item);
-	if (status == NW_EXIT_FAILED && recipe.hint)
-		nw_note("%s: %s", argv[1], recipe.hint);
+	if (status == NW_EXIT_FAILED)
+		nw_recipe_note();
+	running.hint = NULL;
 	free_recipe(&recipe);
 	return status;
 }

@@ -158,6 +158,8 @@ int nw_result_status(const struct nw_args *args, const struct nw_run_result *res
 	int status = result->command_status;
 	sigset_t set;
 
+	if (!result->hits && !result->filtered && !args->quiet)
+		nw_recipe_note();
 	if (status && WIFEXITED(status))
 		return WEXITSTATUS(status);
 	/* A signal has ended CMD, so it ends this process, too, without a core file. */

@@ -224,6 +224,20 @@ struct wanted {
 	size_t used; /* number of arguments that are used without having been named */
 };
 
+/* Tells once what is known of probes that fire only for some calls, as another probe is not armed. */
+static void tell_partners(const struct nw_request *request,
+			  const struct nw_selection *selection)
+{
+	const char *told = NULL;
+
+	nw_vec_each (&selection->probes, probe) {
+		const char *text = nw_switch_partner(selection, *probe);
+		if (text && text != told)
+			nw_request_notice(request, "%s", text);
+		told = text ? text : told;
+	}
+}
+
 /* *command: the executable of the request's command; NULL: not needed. */
 static int select_probes(const struct nw_request *request, char **command,
 			 const struct wanted *wanted, struct nw_selection *out,
@@ -266,6 +280,8 @@ static int select_probes(const struct nw_request *request, char **command,
 	if (ret == 0)
 		nw_vec_each (&out->warnings, warning)
 			nw_request_notice(request, "%s", *warning);
+	if (ret == 0)
+		tell_partners(request, out);
 	return ret;
 }
 

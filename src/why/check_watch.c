@@ -249,6 +249,11 @@ static void blame_another(struct judge *judge)
 void nw_check_hit(struct judge *judge)
 {
 	const struct nw_watch *watch = watch_of(judge);
+	const struct nw_selection *selection = judge->facts->selection;
+	const char *partner = selection && selection->probes.count
+				      ? nw_switch_partner(selection,
+							  selection->probes.item[0])
+				      : NULL;
 	char hits[32];
 
 	if (!watch)
@@ -257,6 +262,8 @@ void nw_check_hit(struct judge *judge)
 		nw_thousands(watch->in_target, hits);
 		nw_pass(judge, "%s hits in %.3g s at %zu of %zu sites", hits,
 			(double)watch->elapsed_ns / 1e9, watch->sites_hit, watch->sites);
+		if (partner)
+			nw_pass(judge, "but few of its calls are: %s", partner);
 	} else if (judge->facts->process && (watch->in_children || watch->other_hits)) {
 		blame_another(judge);
 	} else {

@@ -223,6 +223,16 @@ struct nw_diagnosis {
 };
 
 /*
+ * Some programs fire some of their probes only when an argument or the environment tells them to. Returns what tells this
+ * program; NULL: `words`, its arguments and its environment, tell it, or nothing is known of such a probe.
+ */
+const char *nw_switch_text(const struct nw_probe *probe, const char *words);
+/* The same for a probe that fires always only while another probe is armed. NULL: that one is selected, too, or none is
+ * needed. */
+const char *nw_switch_partner(const struct nw_selection *selection,
+			      const struct nw_probe *probe);
+
+/*
  * Judges the facts. Without facts->watch it can only use what is known without arming: nw_diagnosis_settled() then
  * says whether arming could tell more.
  */

@@ -54,8 +54,8 @@ typedef NW_VEC(struct nw_named_arg) nw_named_args;
 struct nw_spec {
 	char *text; /* as typed */
 	enum nw_spec_kind kind;
-	char *path;	/* "": not given */
-	bool any_path;	/* "*": the files of the scope, or those of all running processes */
+	char *path; /* "": not given */
+	bool any_path; /* "*": the files of the scope, or (USDT only) those of all running processes */
 	char *provider; /* glob; tracepoint: the system */
 	char *name;	/* glob or symbol; tracepoint: the event */
 	uint64_t offset;

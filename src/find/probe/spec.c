@@ -334,6 +334,9 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 			      (int)strcspn(whole, ":") + 1, whole, spec->name);
 		return -EINVAL;
 	}
+	spec->any_path = strcmp(spec->path, "*") == 0;
+	if (spec->any_path)
+		*spec->path = '\0';
 	int ret = parse_symbol(whole, spec, err);
 	if (ret == 0 && spec->kind != NW_SPEC_UPROBE && (spec->offset || !*spec->name))
 		return bad_spec(err, whole, "only a whole function has a return");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "silent.h"
 
@@ -129,6 +130,35 @@ static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
 	return nw_diagnose(&facts, out, err);
 }
 
+/*
+ * The command is over, and its mappings are gone, so its memory cannot be checked. Its arguments and its environment say
+ * whether it was told to fire the probe.
+ */
+static int explain_ended(const struct nw_run *run, const struct nw_probe *probe,
+			 struct nw_probe_state *out, struct nw_error *err)
+{
+	const char *reached = "no hit: the code was not reached before the end";
+	struct nw_buf words = {0};
+
+	*out = (struct nw_probe_state){NW_STATE_NOT_HIT, reached};
+	if (!run->request->command || run->result->reason != NW_END_COMMAND)
+		return 0;
+	for (char *const *word = run->request->command; *word; word++)
+		nw_buf_printf(&words, "%s ", *word);
+	for (char *const *word = environ; *word; word++)
+		nw_buf_printf(&words, "%s ", *word);
+	const char *text = nw_switch_text(probe, nw_buf_str(&words));
+	int ret = words.failed || (text && nw_strings_addf(&run->result->state_texts,
+							   "%s; %s", reached, text) < 0)
+			  ? nw_no_memory(err)
+			  : 0;
+	nw_buf_free(&words);
+	if (ret == 0 && text)
+		out->text =
+			run->result->state_texts.item[run->result->state_texts.count - 1];
+	return ret;
+}
+
 int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 		  const struct nw_presence *seen, struct nw_probe_state *out,
 		  struct nw_error *err)
@@ -136,13 +166,8 @@ int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 	enum nw_end_reason reason = silent->run->result->reason;
 	struct nw_diagnosis diagnosis;
 
-	/* The command is over, and its mappings are gone, so there is nothing to check. */
-	if (!seen->mapped && (reason == NW_END_COMMAND || reason == NW_END_PROCESS)) {
-		*out = (struct nw_probe_state){
-			NW_STATE_NOT_HIT,
-			"no hit: the code was not reached before the end"};
-		return 0;
-	}
+	if (!seen->mapped && (reason == NW_END_COMMAND || reason == NW_END_PROCESS))
+		return explain_ended(silent->run, probe, out, err);
 	const struct nw_silent_file *file = probe->points.count
 						    ? file_of(silent, probe->points.item)
 						    : NULL;
