@@ -116,12 +116,11 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 /* ---- functions ---------------------------------------------------------------------- */
 
 /* Finds the functions of a file that the spec names; C++ and Rust functions also by their source names. */
-static int find_functions(struct listing *list, const struct nw_spec *spec,
-			  struct nw_error *err)
+static int functions_of(struct listing *list, struct nw_image *image, const char *name,
+			struct nw_error *err)
 {
 	struct nw_functions found = {0};
-	struct nw_image *image = NULL;
-	int ret = nw_functions_of_spec(spec, list->args->force, &image, &found, err);
+	int ret = nw_functions_find(image, name, &found, err);
 
 	for (size_t i = 0; ret == 0 && i < found.symbols.count; i++) {
 		const char *symbol = found.symbols.item[i];
@@ -131,7 +130,57 @@ static int find_functions(struct listing *list, const struct nw_spec *spec,
 		list->table.matched++;
 	}
 	nw_functions_free(&found);
-	nw_image_free(image);
+	return ret;
+}
+
+/* Opens the files of func:*: - those that the processes of -p map, or that CMD loads. */
+static int open_scope(const struct nw_args *args, const struct nw_spec *spec,
+		      nw_images *out, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *path = NULL;
+	int ret = 0;
+
+	if (!args->pids.count && !args->cmd)
+		return nw_no_file_named(spec->text, err);
+	for (size_t i = 0; ret == 0 && i < args->pids.count; i++)
+		ret = nw_process_images(args->pids.item[i], true, args->force, out, err);
+	if (ret == 0 && args->cmd && (ret = nw_locate(args->cmd[0], &path, err)) == 0)
+		ret = nw_locate_needed(path, args->force, out, err);
+	return ret;
+}
+
+static int open_named(const struct nw_args *args, const struct nw_spec *spec,
+		      nw_images *out, struct nw_error *err)
+{
+	struct nw_image **slot = nw_vec_add(out);
+
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = NULL;
+	return nw_image_of_spec(spec, args->force, slot, err);
+}
+
+/* Finds the functions of all files of the spec. It is an error if no file has one. */
+static int find_functions(struct listing *list, const struct nw_spec *spec,
+			  struct nw_error *err)
+{
+	size_t before = list->table.matched;
+	nw_images images = {0};
+	int ret = spec->any_path ? open_scope(list->args, spec, &images, err)
+				 : open_named(list->args, spec, &images, err);
+	int found = 0;
+
+	nw_vec_each (&images, image)
+		if (ret == 0 &&
+		    (found = functions_of(list, *image, spec->name, err)) != -ENOENT)
+			ret = found;
+	if (ret == 0 && list->table.matched == before)
+		ret = images.count > 1
+			      ? nw_fail(err, ENOENT,
+					"there is no function '%s' in any of the %zu files",
+					spec->name, images.count)
+			      : found;
+	nw_images_free(&images);
 	return ret;
 }
 
@@ -222,6 +271,7 @@ static int run(const struct nw_args *args)
 			       .search = {.file = args->file,
 					  .pids = args->pids.item,
 					  .pid_count = args->pids.count,
+					  .command = args->cmd ? args->cmd[0] : NULL,
 					  .force = args->force}};
 	struct nw_error err;
 	int status;
@@ -252,20 +302,21 @@ static int run(const struct nw_args *args)
 const struct nw_command nw_cmd_list = {
 	.name = "list",
 	.summary = "what can be probed",
-	.usage = "[-p PID | FILE...] [PATTERN...]",
+	.usage = "[-p PID | FILE...] [PATTERN...] [-- CMD]",
 	.examples = "  nopwatch list ./server\n"
 		    "  nopwatch list -p 4711\n"
 		    "  nopwatch list -v ./server 'myserver:request*'\n"
 		    "  nopwatch list 'func:libc.so.6:mal*'\n"
-		    "  nopwatch list -j ./server\n",
+		    "  nopwatch list -- ls -l\n",
 	.details =
 		"Lists the USDT probes of files, of all files below a directory, or of all files\n"
-		"that a process maps. FILE may be a glob; usdt:*: are the files that running processes\n"
-		"map. PATTERN is PROVIDER:NAME or NAME, with * and ?. With -v, one\n"
-		"block a site: address, file offset, semaphore, kind of nop, function, and every\n"
-		"argument with the fetch argument it becomes. func:FILE:PATTERN lists functions,\n"
-		"those of C++ and Rust by the names that their source has. What it prints is a\n"
-		"SPEC for the other commands. Needs neither root nor tracefs.",
+		"that a process maps, or that CMD would load (CMD is not run). FILE may be a glob;\n"
+		"usdt:*: are the files that running processes map. PATTERN is PROVIDER:NAME or NAME,\n"
+		"with * and ?. With -v, one block a site: address, file offset, semaphore, kind of\n"
+		"nop, function, and every argument with the fetch argument it becomes.\n"
+		"func:FILE:PATTERN lists functions, those of C++ and Rust by the names that their\n"
+		"source has. What it prints is a SPEC for the other commands. Needs neither root nor\n"
+		"tracefs.",
 	.options = NW_OPTIONS_RESULT
 	"pid exe types quiet verbose plain no-demangle force color no-pager",
 	.run = run,

@@ -75,7 +75,7 @@ says 2 "--instance 'nopwatch_x': names that begin with nopwatch_ belong to runni
 for name in . .. a/b ''; do
   says 2 "--instance '$name': not the name of an instance .*" enable --instance "$name" a:b
 done
-says 2 "nothing to look into: give files, directories or -p PID" list
+says 2 "nothing to look into: give files, directories, -p PID or -- CMD" list
 says 2 "'app:req' does not say in which file the probe is" stat app:req
 says 2 "'usdt:' is not a probe spec: it names no probe" stat usdt:
 says 2 "'' is not a probe spec: it is empty" stat ''

@@ -171,6 +171,42 @@ func:./names:app::twice<int>"
 else
   skip "functions of C++" "no C++ compiler, or no libstdc++"
 fi
+is "functions of all that CMD loads" "$("$NOPWATCH" list 'func:*:w*k' -- ./target | grep -F ./target)" "func:./target:work"
+has "of which none has it" "$("$NOPWATCH" list 'func:*:no-such' -- ./target 2>&1)" "no function 'no-such' in any of the [0-9]+ files"
+said=$("$NOPWATCH" list 'func:*:work' 2>&1)
+has "but all files of the machine are too many" "$? $said" "^1 nopwatch: 'func:\*:work' does not say in which file"
+
+# what CMD has, and the programs of scripts
+cp "$PROGRAMS/counter" counter
+is "what the program of CMD has" "$("$NOPWATCH" list -q 'step__*' -- ./counter 5 | sort)" "usdt:./counter:counter:step__begin
+usdt:./counter:counter:step__end"
+said=$("$NOPWATCH" list -- ./no-such 2>&1)
+has "a CMD that is not there" "$? $said" "^1 nopwatch: .*'./no-such'.*No such file"
+mkdir -p scripts my.pyenv/shims my.pyenv/versions/3.9/bin my.pyenv/versions/3.8/bin
+printf '#!/bin/sh\nX=1 # a wrapper\nexec "%s" "$@"\n' "$PWD/counter" >scripts/wrapped
+printf '#!/usr/bin/env bash\nexec "/pyenv/libexec/pyenv" exec "$program" "$@"\n' >my.pyenv/shims/shimmed
+cp counter my.pyenv/versions/3.9/bin/shimmed
+cp counter my.pyenv/versions/3.8/bin/shimmed
+chmod +x scripts/wrapped my.pyenv/shims/shimmed
+PATH=$PWD/scripts:$PWD/my.pyenv/shims:$PATH
+is "a script means the program that it starts" "$("$NOPWATCH" list -q usdt:wrapped:counter:step__end)" "usdt:$PWD/counter:counter:step__end"
+is "also as CMD" "$("$NOPWATCH" list -q step__end -- wrapped 5)" "usdt:$PWD/counter:counter:step__end"
+has "which is said" "$("$NOPWATCH" stat --dry-run usdt:wrapped:counter:step__end 2>&1 >out)" "wrapped is a script .*: the probes are those of $PWD/counter"
+unset PYENV_VERSION # set where a shim of pyenv started these tests
+echo 3.9 >my.pyenv/version
+is "a shim means the version that is chosen" "$("$NOPWATCH" list -q usdt:shimmed:counter:step__end)" \
+  "usdt:$PWD/my.pyenv/versions/3.9/bin/shimmed:counter:step__end"
+printf '3.7\n3.8\n' >.python-version
+is "in this directory" "$("$NOPWATCH" list -q usdt:shimmed:counter:step__end)" \
+  "usdt:$PWD/my.pyenv/versions/3.8/bin/shimmed:counter:step__end"
+is "or by a variable" "$(PYENV_VERSION=3.9:3.8 "$NOPWATCH" list -q usdt:shimmed:counter:step__end)" \
+  "usdt:$PWD/my.pyenv/versions/3.9/bin/shimmed:counter:step__end"
+mkdir -p jvm/bin jvm/lib/server
+cp counter jvm/bin/java
+cp counter jvm/lib/server/libjvm.so
+is "java means the JVM that it loads" "$(PATH=$PWD/jvm/bin:$PATH "$NOPWATCH" list -q usdt:java:counter:step__end 2>&1)" \
+  "usdt:$PWD/jvm/lib/server/libjvm.so:counter:step__end"
+is "as a word, too" "$(PATH=$PWD/jvm/bin:$PATH "$NOPWATCH" list -q java step__end 2>&1)" "usdt:$PWD/jvm/lib/server/libjvm.so:counter:step__end"
 printf '!<arch>\n' >some.a
 has "an archive is no program" "$("$NOPWATCH" list ./some.a 2>&1)" "'./some.a' is an archive: .* name the program"
 finish

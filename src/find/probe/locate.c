@@ -341,6 +341,18 @@ int nw_locate(const char *name, char **out, struct nw_error *err)
 
 /* ---- the interpreter of a script ---------------------------------------------------- */
 
+/* Reads the begin of a file as text. Returns its length, or -ENOENT. */
+static int read_begin(const char *path, char *out, size_t room)
+{
+	int fd = nw_open_regular(AT_FDCWD, path);
+	ssize_t got = fd >= 0 ? read(fd, out, room - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	out[got > 0 ? got : 0] = '\0';
+	return got > 0 ? (int)got : -ENOENT;
+}
+
 /* Returns the program that env(1) runs: the first word that is neither an option nor an assignment. */
 static char *env_program(char *text)
 {
@@ -357,13 +369,9 @@ static char *env_program(char *text)
 
 int nw_locate_interpreter(const char *path, char **out, struct nw_error *err)
 {
-	char line[256] = "";
-	int fd = nw_open_regular(AT_FDCWD, path);
-	ssize_t got = fd >= 0 ? read(fd, line, sizeof(line) - 1) : -1;
+	char line[256];
 
-	if (fd >= 0)
-		close(fd);
-	if (got < 3 || line[0] != '#' || line[1] != '!')
+	if (read_begin(path, line, sizeof(line)) < 3 || line[0] != '#' || line[1] != '!')
 		return nw_fail(err, ENOEXEC, "'%s' is neither an ELF file nor a script",
 			       path);
 	char *program = line + 2 + strspn(line + 2, " \t");
@@ -376,6 +384,90 @@ int nw_locate_interpreter(const char *path, char **out, struct nw_error *err)
 	return nw_locate(program, out, err);
 }
 
+/* ---- the program of a script -------------------------------------------------------- */
+
+static const struct {
+	const char *name, *variable, *file;
+} managers[] = {
+	{"pyenv", "PYENV_VERSION", ".python-version"},
+	{"rbenv", "RBENV_VERSION", ".ruby-version"},
+	{"nodenv", "NODENV_VERSION", ".node-version"},
+};
+
+/* Finds ROOT/versions/VERSION/bin/NAME for the first of the versions, separated by colons or lines, that has it. */
+static int find_version(const char *root, const char *versions, const char *name,
+			char **out)
+{
+	while (!*out && *versions) {
+		size_t len = strcspn(versions, ":\n");
+		char *path = nw_text("%s/versions/%.*s/bin/%s", root, (int)len, versions,
+				     name);
+		if (!path)
+			return -ENOMEM;
+		if (len && !memchr(versions, '/', len) && is_elf(path))
+			*out = path;
+		else
+			free(path);
+		versions += len + (versions[len] != '\0');
+	}
+	return 0;
+}
+
+/* A shim of pyenv or its likes, ROOT/shims/NAME, starts the program of the version that a variable, a file here or ROOT/version
+ * names. */
+static int follow_shim(const char *path, const char *text, char **out)
+{
+	static const char shims[] = "/shims/";
+	const char *at = strstr(path, shims), *name = strrchr(path, '/') + 1;
+	nw_cleanup(nw_free_ptr) char *root = at ? strndup(path, (size_t)(at - path)) : NULL;
+	nw_cleanup(nw_free_ptr) char *global = root ? nw_text("%s/version", root) : NULL;
+	char read[256];
+	int ret = at && !global ? -ENOMEM : 0;
+
+	for (size_t i = 0; at && ret == 0 && i < NW_COUNT(managers); i++) {
+		const char *versions = getenv(managers[i].variable);
+		if (!strstr(text, managers[i].name))
+			continue;
+		if (!versions && (read_begin(managers[i].file, read, sizeof(read)) > 0 ||
+				  read_begin(global, read, sizeof(read)) > 0))
+			versions = read;
+		return versions ? find_version(root, versions, name, out) : 0;
+	}
+	return ret;
+}
+
+/* The program that a line of a shell script runs in its own place: exec "/usr/lib/app/app" "$@" */
+static int follow_exec(const char *text, char **out)
+{
+	for (const char *line = text; line && !*out; line = strchr(line, '\n')) {
+		line += strspn(line, " \t\n");
+		if (strncmp(line, "exec ", 5) != 0)
+			continue;
+		const char *word = line + 5 + strspn(line + 5, " \t\"'");
+		size_t len = strcspn(word, " \t\n\"'");
+		char *path = *word == '/' ? strndup(word, len) : NULL;
+		if (*word == '/' && !path)
+			return -ENOMEM;
+		if (path && is_elf(path))
+			*out = path;
+		else
+			free(path);
+	}
+	return 0;
+}
+
+int nw_follow_script(const char *path, char **out)
+{
+	char text[4096];
+
+	*out = NULL;
+	if (!strchr(path, '/') || read_begin(path, text, sizeof(text)) < 0 ||
+	    text[0] != '#' || text[1] != '!')
+		return 0;
+	int ret = follow_shim(path, text, out);
+	return ret == 0 && !*out ? follow_exec(text, out) : ret;
+}
+
 int nw_locate_elf(const char *name, char **out, char **script, struct nw_error *err)
 {
 	char *path = NULL;
@@ -386,8 +478,10 @@ int nw_locate_elf(const char *name, char **out, char **script, struct nw_error *
 		*out = path;
 		return ret;
 	}
-	*out = NULL;
-	ret = locate_elsewhere(name, out, err);
+	if (nw_follow_script(path, out) < 0)
+		ret = nw_no_memory(err);
+	if (ret == 0 && !*out)
+		ret = locate_elsewhere(name, out, err);
 	if (ret == 0 && !*out && search_path(name, is_elf, out) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0 && !*out)
@@ -519,7 +613,9 @@ int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_err
 	int ret = nw_image_open(path, force, &image, err);
 
 	if (ret == -ENOEXEC) {
-		ret = nw_locate_interpreter(path, &interpreter, err);
+		ret = nw_follow_script(path, &interpreter) < 0 ? nw_no_memory(err)
+		      : interpreter			       ? 0
+				    : nw_locate_interpreter(path, &interpreter, err);
 		if (ret == 0)
 			ret = nw_image_open(interpreter, force, &image, err);
 	}

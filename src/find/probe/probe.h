@@ -253,9 +253,13 @@ int nw_find_program(const char *name, char **out) nw_must_check;
 /* Finds the file of a bare name: in $PATH, then among the libraries, then among the files that processes map, then where packages
  * put servers. The caller frees it. EEXIST: there are several, and the error names them. */
 int nw_locate(const char *name, char **out, struct nw_error *err);
+/* Finds the program that a script starts: a shim of pyenv, rbenv or nodenv, or a line `exec /FILE ...`. *out stays NULL if it is
+ * unknown, or the file is no script. Returns 0 or -ENOMEM. */
+int nw_follow_script(const char *path, char **out) nw_must_check;
 /*
- * Finds the ELF file of a bare name. If $PATH has a script of that name, this is a file that a process maps by that name, the next
- * program in $PATH that is no script, or the script's interpreter; *script is the script then, else NULL. The caller frees both.
+ * Finds the ELF file of a bare name. If $PATH has a script of that name, this is the program that the script starts
+ * (nw_follow_script()), a file that a process maps by that name, the next program in $PATH that is no script, or the script's
+ * interpreter; *script is the script then, else NULL. The caller frees both.
  */
 int nw_locate_elf(const char *name, char **out, char **script, struct nw_error *err);
 /* Fails, since a spec names no file and no process is given, and says what to write instead. */
@@ -269,7 +273,8 @@ int nw_locate_needed(const char *path, bool force, nw_images *out,
 
 /* A search for probes: the patterns that they match, and the places to look in. */
 struct nw_search {
-	const char *file; /* -x FILE, or NULL */
+	const char *file;    /* -x FILE, or NULL */
+	const char *command; /* the program of CMD, or NULL */
 	const pid_t *pids;
 	size_t pid_count;
 	bool force;
@@ -341,6 +346,9 @@ int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_fun
 void nw_functions_free(struct nw_functions *functions);
 /* Does the word name functions ("func:...")? */
 bool nw_names_functions(const char *word);
+/* Opens the file that a spec names by its path, or as PATH finds it. */
+int nw_image_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
+		     struct nw_error *err);
 /* Finds the functions that a spec names. *image receives its file, which the caller frees. */
 int nw_functions_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
 			 struct nw_functions *out, struct nw_error *err);

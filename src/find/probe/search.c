@@ -37,7 +37,7 @@ static int add_pattern(struct nw_search *search, const char *word, struct nw_err
 	}
 	if (*spec.path)
 		ret = add_place(search, spec.path, err);
-	else if (spec.any_path && !search->file && !search->pid_count)
+	else if (spec.any_path && !search->file && !search->pid_count && !search->command)
 		ret = add_place(search, "*", err);
 	slot = ret == 0 ? nw_vec_add(&search->patterns) : NULL;
 	if (!slot) {
@@ -52,7 +52,7 @@ static int add_pattern(struct nw_search *search, const char *word, struct nw_err
  * A bare name of a program or a library means that file. Every other word is a pattern. */
 static int add_word(struct nw_search *search, const char *word, struct nw_error *err)
 {
-	bool elsewhere = search->file || search->pid_count;
+	bool elsewhere = search->file || search->pid_count || search->command;
 	bool is_spec = strncmp(word, "usdt:", 5) == 0;
 	struct stat st;
 	nw_cleanup(nw_free_ptr) char *located = NULL;
@@ -62,7 +62,8 @@ static int add_word(struct nw_search *search, const char *word, struct nw_error 
 	if (!is_spec && (stat(word, &st) == 0 || (strchr(word, '/') && !strchr(word, ':'))))
 		return add_place(search, word, err);
 	if (strchr(word, ':') || nw_has_glob(word) || elsewhere ||
-	    (found = nw_locate_elf(word, &located, &script, err)) < 0)
+	    (found = nw_locate_elf(strcmp(word, "java") == 0 ? "libjvm.so" : word, &located,
+				   &script, err)) < 0)
 		return found == -ENOMEM || found == -EEXIST
 			       ? found
 			       : add_pattern(search, word, err);
@@ -76,9 +77,10 @@ int nw_search_add(struct nw_search *search, const char *const *words, size_t cou
 
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		ret = add_word(search, words[i], err);
-	if (ret < 0 || search->places.count || search->pid_count)
+	if (ret < 0 || search->places.count || search->pid_count || search->command)
 		return ret;
-	nw_fail_usage(err, "nothing to look into: give files, directories or -p PID");
+	nw_fail_usage(err,
+		      "nothing to look into: give files, directories, -p PID or -- CMD");
 	if (count == 1 && !strchr(words[0], ':'))
 		nw_error_hint(err,
 			      "'%s' is no file here; functions: nopwatch list func:FILE:%s",
@@ -184,6 +186,23 @@ static void search_process(struct searching *s, pid_t pid)
 	nw_vec_free(&images); /* the finder owns the images */
 }
 
+/* Searches CMD's program and the libraries that it links. */
+static void search_command(struct searching *s, const char *command)
+{
+	nw_cleanup(nw_free_ptr) char *path = NULL;
+	nw_images images = {0};
+	struct nw_error err;
+	int ret = nw_locate(command, &path, &err);
+
+	if (ret == 0)
+		ret = nw_locate_needed(path, s->search->force, &images, &err);
+	if (ret < 0)
+		s->finder->failed(s->finder->arg, &err, false);
+	nw_vec_each (&images, image)
+		hand_over(s, *image, true);
+	nw_vec_free(&images); /* the finder owns the images */
+}
+
 /* Finds the program or library of a bare name. A name that is neither is returned unchanged. */
 static int locate(const char *place, char **out, struct nw_error *err)
 {
@@ -226,4 +245,6 @@ void nw_search_run(const struct nw_search *search, const struct nw_finder *finde
 	}
 	for (size_t i = 0; i < search->pid_count && !s.stopped; i++)
 		search_process(&s, search->pids[i]);
+	if (search->command && !s.stopped)
+		search_command(&s, search->command);
 }

@@ -409,16 +409,22 @@ bool nw_names_functions(const char *word)
 	       strncmp(word, "uretprobe:", 10) == 0;
 }
 
-int nw_functions_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
-			 struct nw_functions *out, struct nw_error *err)
+int nw_image_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
+		     struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *path = NULL;
 	nw_cleanup(nw_free_ptr) char *script = NULL;
 	int ret = strchr(spec->path, '/') ? 0
 					  : nw_locate_elf(spec->path, &path, &script, err);
 
-	if (ret == 0)
-		ret = nw_image_open(path ? path : spec->path, force, image, err);
+	return ret < 0 ? ret : nw_image_open(path ? path : spec->path, force, image, err);
+}
+
+int nw_functions_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
+			 struct nw_functions *out, struct nw_error *err)
+{
+	int ret = nw_image_of_spec(spec, force, image, err);
+
 	return ret < 0 ? ret : nw_functions_find(*image, spec->name, out, err);
 }
 

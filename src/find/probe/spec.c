@@ -288,7 +288,11 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 		spec->provider = glob_field(cut_field(text, &len));
 	}
 	spec->any_path = len == 1 && *text == '*';
-	spec->path = spec->any_path ? strdup("") : strndup(text, len);
+	/* The program java has no probes. It loads the JVM, which has them. */
+	bool java = len == 4 && memcmp(text, "java", 4) == 0;
+	spec->path = spec->any_path ? strdup("")
+		     : java	    ? strdup("libjvm.so")
+				    : strndup(text, len);
 	return spec->name && spec->provider && spec->path ? 0 : nw_no_memory(err);
 }
 
