@@ -29,6 +29,7 @@ is "RPM's packages, too" "$(files_missing "$rpm_files")" ""
 # Alpine's tools are not to be had elsewhere: a shell does with its file what they do.
 ok "make apk lays out what abuild reads" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" apk
 (
+  # shellcheck disable=SC2034 # which the file reads
   pkgdir=$TEST_DIR/apk
   # shellcheck disable=SC1091
   . "$top/build/packages/apk/APKBUILD"

@@ -201,8 +201,9 @@ vm_check_states() {
     is "what a hit costs is measured" "$(cat net.status net.err net_again.status net_again.err)" $'0\n0'
   fi
   # All of it run, by who does nothing but sleep. A span in which the guest's clock stood still has no length, and is not slow.
+  comment "$(j states_named.json "f\"{probe('pool:begin')['hits']} begun, {span('act')['count']} ended, {len(of('slow'))} slow, {sum('states_ns' in s for s in of('slow'))} split\"")"
   holds "and they are split once they are named, and not before" states_named.json \
-    "(lambda split: span('act')['count'] == 960 >= len(of('slow')) and 60 <= len(split) < len(of('slow')) and all(s['states_ns']['running'] < s['latency_ns'] for s in split))([s for s in of('slow') if 'states_ns' in s])"
+    "(lambda split: probe('pool:begin')['hits'] == span('act')['count'] >= len(of('slow')) and 60 <= len(split) < len(of('slow')) and all(s['states_ns']['running'] < s['latency_ns'] for s in split))([s for s in of('slow') if 'states_ns' in s])"
   place=$(cat states.wchan 2>/dev/null)
   if grep -q 'feature stack_trigger' states.err; then place=untold; fi
   # on 32-bit ARM that function may be missing in the recorded stacks: "unknown" is told (docs/dev/kernel.md)

@@ -4,8 +4,10 @@
  * Each has SPANS of these, of MS milliseconds at least; of -MS, if MS is negative, in which it does not sleep.
  * named: each has another name, which it gives itself. EACH: one begins so many milliseconds after the other, and all that begin
  * behind the first two end at once, without a span: they are only born.
+ * SIGTERM: each ends with the span that it is in.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -18,6 +20,13 @@ enum {
 
 static long spans, ms, each;
 static int named;
+static volatile sig_atomic_t ended;
+
+static void end(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
 
 static void run_for(long least_ms)
 {
@@ -40,7 +49,7 @@ static void *work(void *arg)
 		snprintf(name, sizeof(name), "work-%ld", (long)arg);
 		prctl(PR_SET_NAME, name);
 	}
-	for (long i = 0; i < spans && (!each || (long)arg < 2); i++) {
+	for (long i = 0; i < spans && !ended && (!each || (long)arg < 2); i++) {
 		DTRACE_PROBE2(pool, begin, (long)arg, i);
 		if (ms < 0)
 			run_for(-ms);
@@ -55,6 +64,7 @@ int main(int argc, char **argv)
 {
 	long count = argc > 3 ? atol(argv[1]) : 0;
 	pthread_t threads[MOST];
+	sigset_t sigterm;
 
 	if (count < 1 || count > MOST)
 		return 2;
@@ -62,12 +72,18 @@ int main(int argc, char **argv)
 	ms = atol(argv[3]);
 	named = argc > 4;
 	each = argc > 5 ? atol(argv[5]) : 0;
+	/* The handler runs in this thread only, which interrupts nobody's sleep. */
+	signal(SIGTERM, end);
+	sigemptyset(&sigterm);
+	sigaddset(&sigterm, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &sigterm, NULL);
 	for (long i = 0; i < count; i++) {
 		const struct timespec pause = {.tv_nsec = each * 1000000};
 		if (pthread_create(&threads[i], NULL, work, (void *)i))
 			return 1;
 		nanosleep(&pause, NULL);
 	}
+	pthread_sigmask(SIG_UNBLOCK, &sigterm, NULL);
 	puts("all there");
 	fflush(stdout);
 	for (long i = 0; i < count; i++)
