@@ -155,6 +155,7 @@ is "odd file names" "$("$NOPWATCH" list -q "./$spaces" step__end)" "usdt:./$spac
 # functions
 cp "$PROGRAMS/target" target
 is "functions" "$("$NOPWATCH" list 'func:./target:w*k')" "func:./target:work"
+is "asked for as uprobes, too" "$("$NOPWATCH" list 'uprobe:./target:w*k')" "func:./target:work"
 is "in JSON, too" "$("$NOPWATCH" list -j 'func:./target:work' | grep -o '"type":"function","name":"work","symbol":"work","path":"./target"')" \
   '"type":"function","name":"work","symbol":"work","path":"./target"'
 said=$("$NOPWATCH" list func:./target:nosuch 2>&1)

@@ -249,7 +249,7 @@ vm_check_old() { # KERNEL
     comment "hits and lost events: $(j small$number.json "probe('upgrade:work__start')['hits'], probe('upgrade:work__done')['hits'], loss()"), unread before: $unread"
     # besides, threads of the kernel may have begun or ended
     holds "each hit is read or lost, once ($number)" small$number.json \
-      "loss() > 0 and 0 <= probe('upgrade:work__start')['hits'] + probe('upgrade:work__done')['hits'] + loss() - 10000 <= $unread + 16"
+      "loss() > 0 and 0 <= probe('upgrade:work__start')['hits'] + probe('upgrade:work__done')['hits'] + loss() - 50000 <= $unread + 16"
   done
   for how in stat top; do
     comment "$(cat moved_$how.err)"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* why: from facts to a verdict. The facts are made up here: nothing is looked at. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -122,6 +123,36 @@ START_TEST(silence_with_everything_in_place_is_code_not_executed)
 	ck_assert_int_eq(diagnosis.fires, 0);
 	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
 	ck_assert_int_eq(result_of("armed"), NW_RESULT_PASS);
+}
+END_TEST
+
+/* The words that the process was started with, of a probe that the program passes only when it is told to: the cause, and
+ * a part of what is said. */
+static void expect_switch(const char *provider, const char *name, const char *words,
+			  enum nw_cause cause, const char *said)
+{
+	setup();
+	probe.provider = provider;
+	probe.name = name;
+	process.words = words;
+	judge();
+	ck_assert_int_eq(first_cause(), cause);
+	ck_assert_ptr_nonnull(strstr(diagnosis.reasons.item[0].text, said));
+}
+
+START_TEST(probes_that_a_program_switches_on_are_told_apart)
+{
+	expect_switch("ruby", "method__entry", "ruby a.rb", NW_CAUSE_SWITCHED_OFF,
+		      "as a TracePoint makes it do");
+	expect_switch("ruby", "method__return", NULL, NW_CAUSE_SWITCHED_OFF,
+		      "of methods written in C, fire always");
+	expect_switch("ruby", "cmethod__entry", "ruby a.rb", NW_CAUSE_NOT_EXECUTED, "");
+	expect_switch("hotspot", "method__entry", "java A", NW_CAUSE_SWITCHED_OFF,
+		      "DTraceMethodProbes");
+	expect_switch("hotspot", "method__entry", "java -XX:+ExtendedDTraceProbes A",
+		      NW_CAUSE_NOT_EXECUTED, "");
+	expect_switch("php", "request__startup", "php a.php", NW_CAUSE_SWITCHED_OFF,
+		      "USE_ZEND_DTRACE=1");
 }
 END_TEST
 
@@ -690,12 +721,12 @@ START_TEST(every_cause_has_its_words)
 END_TEST
 
 UNIT_MAIN("why", hits_are_a_verdict, silence_with_everything_in_place_is_code_not_executed,
-	  what_was_not_seen_is_unknown, armed_semaphore_and_hits_are_told_apart,
-	  the_kernels_refusals_are_named, a_file_that_no_probe_hits_is_named,
-	  the_kernel_comes_first, bpf_is_not_tried_where_it_taints,
-	  bpf_matters_only_where_there_are_hits, processes_are_told_apart,
-	  other_files_are_told_apart, nothing_mapped_is_told_apart,
-	  functions_are_told_apart, notes_are_told_apart, places_are_told_apart,
-	  what_could_hurt_is_not_armed, operands_that_bpf_tools_refuse_are_named,
-	  events_in_the_way_are_named, hits_that_nobody_records_are_told_apart,
-	  every_cause_has_its_words)
+	  probes_that_a_program_switches_on_are_told_apart, what_was_not_seen_is_unknown,
+	  armed_semaphore_and_hits_are_told_apart, the_kernels_refusals_are_named,
+	  a_file_that_no_probe_hits_is_named, the_kernel_comes_first,
+	  bpf_is_not_tried_where_it_taints, bpf_matters_only_where_there_are_hits,
+	  processes_are_told_apart, other_files_are_told_apart,
+	  nothing_mapped_is_told_apart, functions_are_told_apart, notes_are_told_apart,
+	  places_are_told_apart, what_could_hurt_is_not_armed,
+	  operands_that_bpf_tools_refuse_are_named, events_in_the_way_are_named,
+	  hits_that_nobody_records_are_told_apart, every_cause_has_its_words)
