@@ -231,7 +231,12 @@ static void print_all(struct listing *list)
 		nw_no_match(spec, &list->images, &err);
 		nw_report_error(&err);
 	}
-	if (!list->search.patterns.count && !list->failed)
+	if (list->search.patterns.count || list->failed)
+		return;
+	if (list->search.command && list->images.count)
+		nw_note("no USDT notes in '%s', nor in a library that it loads",
+			list->images.item[0]->path);
+	else
 		nw_note("no USDT notes found");
 }
 

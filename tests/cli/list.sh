@@ -183,6 +183,7 @@ is "what the program of CMD has" "$("$NOPWATCH" list -q 'step__*' -- ./counter 5
 usdt:./counter:counter:step__end"
 said=$("$NOPWATCH" list -- ./no-such 2>&1)
 has "a CMD that is not there" "$? $said" "^1 nopwatch: .*'./no-such'.*No such file"
+has "one without probes is named" "$("$NOPWATCH" list -- true 2>&1)" "^nopwatch: no USDT notes in '/.*/true', nor in a library that it loads$"
 mkdir -p scripts my.pyenv/shims my.pyenv/versions/3.9/bin my.pyenv/versions/3.8/bin
 printf '#!/bin/sh\nX=1 # a wrapper\nexec "%s" "$@"\n' "$PWD/counter" >scripts/wrapped
 printf '#!/usr/bin/env bash\nexec "/pyenv/libexec/pyenv" exec "$program" "$@"\n' >my.pyenv/shims/shimmed
