@@ -54,7 +54,7 @@ static const char narrow_pointer[] =
 static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
 		       uint64_t vaddr, struct nw_fetch *out, char *text, size_t room)
 {
-	const char *pc = nw_arch_pc(arch);
+	const char *pc = arch->pc;
 	int64_t offset = op->offset;
 
 	/* sym(,%rax,4): but for the index a global */
@@ -95,7 +95,7 @@ static bool add_loads(const struct nw_operand *op, const struct nw_arch *arch,
 		    room)
 			out->problem = too_long;
 	}
-	if (op->loads && caps->long64 && nw_arch_word(arch) == 4)
+	if (op->loads && caps->long64 && arch->word == 4)
 		out->problem = narrow_pointer;
 	out->untrusted = op->loads;
 	return !out->problem;
@@ -173,7 +173,7 @@ static void make_pointee(const struct nw_operand *op, const struct nw_arch *arch
 		out->problem = "arrays need a kernel of 4.20 or later";
 		return;
 	}
-	if (loads && caps->long64 && nw_arch_word(arch) == 4) {
+	if (loads && caps->long64 && arch->word == 4) {
 		out->problem = narrow_pointer;
 		return;
 	}
@@ -277,7 +277,7 @@ static void make_window(const struct nw_operand *op, const struct nw_arch *arch,
 	finish(out, place, type);
 	/* an index may be negative: then it is before the window, and not far behind it */
 	snprintf(out->high_text, sizeof(out->high_text), "%%%s:s%u", op->index,
-		 op->index_bits ? op->index_bits : 8 * nw_arch_word(arch));
+		 op->index_bits ? op->index_bits : 8 * arch->word);
 }
 
 static void make_constant(const struct nw_operand *op, const struct nw_type *want,

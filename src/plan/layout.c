@@ -289,8 +289,8 @@ static struct nw_stack_field stack_of(const struct nw_point *point)
 		stack.pops = -point->frame.offset;
 		stack.function = point->frame.function;
 	} else if (point->is_return) {
-		stack.pops = nw_arch_return_pops(arch);
-		stack.loose = nw_arch_callee_pops(arch);
+		stack.pops = arch->return_pops;
+		stack.loose = arch->callee_pops;
 	}
 	return stack;
 }
@@ -338,7 +338,7 @@ static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 	const struct nw_point *point = &l->probe->points.item[planned->point];
 	const struct nw_arch *arch = point->image->arch;
 	bool framed = point->frame.function;
-	unsigned int bytes = nw_arch_word(arch);
+	unsigned int bytes = arch->word;
 	struct nw_layout *part = parts->item;
 	size_t more = point->goroutine && *point->goroutine ? NW_GOROUTINE_FIELDS : 0;
 	char fetch[32];
@@ -346,8 +346,8 @@ static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 	if (part->fields.count + 2 + more >= NW_MAX_FIELDS ||
 	    part->bytes + bytes * (1 + more) > NW_MAX_BYTES)
 		return 0;
-	snprintf(fetch, sizeof(fetch), "%%%s:u%u",
-		 framed ? point->frame.reg : nw_arch_stack(arch), bytes * 8);
+	snprintf(fetch, sizeof(fetch), "%%%s:u%u", framed ? point->frame.reg : arch->stack,
+		 bytes * 8);
 	planned->stack = stack_of(point);
 	planned->stack.field = append_own(part, framed ? "frame" : "sp", fetch, bytes);
 	if (planned->stack.field < 0)
@@ -382,7 +382,7 @@ static int add_chunk(struct nw_layout *part, struct nw_source *source, uint32_t 
 static int lay_out_registers(const struct nw_laying *l, nw_layouts *parts,
 			     struct nw_source *source, uint32_t *offset)
 {
-	const struct nw_unwind *unwind = nw_arch_unwind(l->probe->image->arch);
+	const struct nw_unwind *unwind = l->probe->image->arch->unwind;
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < unwind->count; i++) {
@@ -419,7 +419,7 @@ static int lay_out_callers(const struct nw_laying *l, nw_layouts *parts,
 			snprintf(array, sizeof(array), "[%u]", chunk.count & 127);
 		snprintf(name, sizeof(name), "stack%u", (offset - begin) % 100000);
 		snprintf(fetch, sizeof(fetch), "+%u(%%%s):%c64%s", offset - begin,
-			 nw_arch_stack(l->probe->image->arch), word_letter(l), array);
+			 l->probe->image->arch->stack, word_letter(l), array);
 		ret = add_chunk(part, source, (uint32_t)parts->count - 1, name, fetch,
 				&chunk);
 		offset += nw_chunk_bytes(&chunk);

@@ -68,7 +68,7 @@ static bool wants_stack(const struct nw_selection *selection,
 {
 	const struct nw_arch *arch = probe->image->arch;
 
-	return options->stacks && arch && nw_arch_stack(arch) &&
+	return options->stacks && arch && arch->stack &&
 	       (point->frame.function || is_half_of_call(selection, probe));
 }
 
@@ -110,7 +110,7 @@ static int find_callers(const struct nw_probe *probe, struct nw_planned_point *p
 	const struct nw_arch *arch = probe->image->arch;
 	struct nw_source *source;
 
-	if (!probe->callers || !arch || !nw_arch_unwind(arch))
+	if (!probe->callers || !arch || !arch->unwind)
 		return 0;
 	source = nw_vec_add(&planned->args);
 	if (!source)

@@ -119,7 +119,7 @@ struct nw_source {
 	bool whole;  /* a string: a load that meets the end of a mapping loads nothing */
 	bool spread; /* a string: chunks are in other parts than its pointer */
 	/* Not NULL: the source is no argument, but holds what callers are found by: the registers of this
-	 * architecture's nw_arch_unwind(), then the stack from the stack pointer on, in chunks as for a string. It is
+	 * architecture's unwind row, then the stack from the stack pointer on, in chunks as for a string. It is
 	 * the last source of its point. */
 	const struct nw_arch *callers;
 	bool counted;	 /* a string without a NUL, but with a length: */

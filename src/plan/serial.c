@@ -126,7 +126,7 @@ static void save_planned(const struct nw_armed *armed, size_t number, struct nw_
 		const char *problem = nw_armed_problem(armed, number, source);
 		if (source->callers) {
 			nw_buf_printf(out, "callers %u %d %s\n", source->part,
-				      source->field, nw_arch_name(source->callers));
+				      source->field, source->callers->name);
 			save_chunks(source, out);
 			continue;
 		}

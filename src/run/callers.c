@@ -8,7 +8,7 @@
 
 #include "run.h"
 
-/* Architectures that have an nw_arch_unwind(). */
+/* Architectures whose callers can be found (`unwind`). */
 #define KNOWN "x86-64, i386, 32-bit and 64-bit ARM, riscv64, ppc64 and s390x"
 
 /* Does the probe end spans and begin none? Its callers are those of the start. */
@@ -88,8 +88,7 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 
 	nw_vec_each (&run->result->selection.probes, it) {
 		struct nw_probe *probe = *it;
-		bool can = probe->image && probe->image->arch &&
-			   nw_arch_unwind(probe->image->arch);
+		bool can = probe->image && probe->image->arch && probe->image->arch->unwind;
 		bool ends = only_ends(spans, number++);
 		if (!is_meant(probe, glob, ends))
 			continue;

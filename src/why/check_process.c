@@ -98,17 +98,15 @@ void nw_check_bits(struct judge *judge)
 
 	if (!image || !image->arch)
 		return;
-	if (image->elf64 || nw_arch_word(nw_arch_native()) == 4) {
-		nw_pass(judge, "%s, %d bits", nw_arch_name(image->arch),
-			image->elf64 ? 64 : 32);
+	if (image->elf64 || nw_arch_native()->word == 4) {
+		nw_pass(judge, "%s, %d bits", image->arch->name, image->elf64 ? 64 : 32);
 		return;
 	}
-	nw_fails(judge, "%s is a 32-bit program (%s)", image->path,
-		 nw_arch_name(image->arch));
+	nw_fails(judge, "%s is a 32-bit program (%s)", image->path, image->arch->name);
 	nw_blame(
 		judge, NW_CAUSE_BITS32,
 		"%s is a 32-bit program (%s): libbpf refuses it, and others read its arguments as those of a 64-bit one, though they are on the stack",
-		image->path, nw_arch_name(image->arch));
+		image->path, image->arch->name);
 }
 
 /* ---- the mapping -------------------------------------------------------------------- */

@@ -140,7 +140,7 @@ static void stack_seed(size_t i, uint8_t machine)
 {
 	struct nw_buf bytes = {0}, file = framed_file(i, true);
 	const struct eb order = {.big_endian = framed[i].big_endian};
-	const size_t count = nw_arch_unwind(nw_arch_by_name(framed[i].name))->count;
+	const size_t count = nw_arch_by_name(framed[i].name)->unwind->count;
 
 	nw_buf_adds(&bytes, stack_lines);
 	nw_buf_addc(&bytes, (char)machine);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "elf_files.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "find/probe/call.h"
 
 /* "8@%rdi 8@%rsi -": the operands, as they would be written; "-" has none, and a problem. */

@@ -67,8 +67,8 @@ START_TEST(at_its_beginning_it_counts_from_the_stack_pointer)
 		ck_assert_uint_eq(frames[1].function, begin);
 		ck_assert_uint_gt(frames[0].size, 1);
 		ck_assert_uint_eq(frames[1].next, frames[0].next);
-		ck_assert_str_eq(frames[0].reg, nw_arch_stack(image->arch));
-		ck_assert_int_eq(frames[0].offset, nw_arch_return_pops(image->arch));
+		ck_assert_str_eq(frames[0].reg, image->arch->stack);
+		ck_assert_int_eq(frames[0].offset, image->arch->return_pops);
 	} else {
 		ck_assert_uint_eq(frames[0].function, 0);
 	}

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "elf_builder.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "find/probe/probe.h"
 
 static struct nw_image *open_image(struct eb *b, bool force)
@@ -45,7 +45,7 @@ START_TEST(sites_are_found_in_every_class_and_byte_order)
 		eb_note(&b, EB_TEXT + 0x20, 0, 0, "prov", "other", "");
 		eb_notes(&b);
 		struct nw_image *image = open_image(&b, false);
-		ck_assert_str_eq(nw_arch_name(image->arch), cases[i].arch);
+		ck_assert_str_eq(image->arch->name, cases[i].arch);
 		ck_assert_uint_eq(image->machine, cases[i].machine);
 		ck_assert_int_eq(image->elf64, cases[i].elf64);
 		ck_assert_int_eq(image->big_endian, cases[i].big_endian);

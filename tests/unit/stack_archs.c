@@ -168,7 +168,7 @@ static void is_called_so(struct nw_stacks *stacks, const struct machine *m,
 			 const struct hit *hit, const char *wanted, enum nw_stack_end end)
 {
 	const struct nw_arch *arch = nw_arch_by_name(m->name);
-	const struct nw_unwind *unwind = nw_arch_unwind(arch);
+	const struct nw_unwind *unwind = arch->unwind;
 	unsigned char bytes[8 * 32 + WORDS] = {0};
 	struct nw_buf got = {0};
 

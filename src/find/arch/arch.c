@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch_private.h"
+#include "arch.h"
 
 const struct nw_arch *nw_arch_find(unsigned int machine, bool elf64, bool big_endian)
 {
@@ -38,67 +38,12 @@ const struct nw_arch *nw_arch_native(void)
 		      : NULL;
 }
 
-const char *nw_arch_name(const struct nw_arch *arch)
-{
-	return arch->name;
-}
-
-unsigned int nw_arch_word(const struct nw_arch *arch)
-{
-	return arch->word;
-}
-
-const char *nw_arch_pc(const struct nw_arch *arch)
-{
-	return arch->pc;
-}
-
-const char *nw_arch_stack(const struct nw_arch *arch)
-{
-	return arch->stack;
-}
-
-unsigned int nw_arch_return_pops(const struct nw_arch *arch)
-{
-	return arch->return_pops;
-}
-
-bool nw_arch_callee_pops(const struct nw_arch *arch)
-{
-	return arch->callee_pops;
-}
-
 int nw_arch_is_armed(unsigned int machine, const unsigned char *code, size_t len)
 {
 	for (size_t i = 0; i < nw_arch_count; i++)
 		if (nw_arch_table[i].machine == machine && nw_arch_table[i].is_armed)
 			return nw_arch_table[i].is_armed(code, len);
 	return -1;
-}
-
-long nw_arch_uprobe_call(const struct nw_arch *arch)
-{
-	return arch ? arch->uprobe_call : 0;
-}
-
-bool nw_arch_partial_loads(const struct nw_arch *arch)
-{
-	return arch && arch->partial_loads;
-}
-
-bool nw_arch_reads_trap_again(const struct nw_arch *arch)
-{
-	return arch && arch->reads_trap_again;
-}
-
-bool nw_arch_keeps_left_calls(const struct nw_arch *arch)
-{
-	return arch && arch->keeps_left_calls;
-}
-
-const char *const *nw_arch_canary_args(const struct nw_arch *arch)
-{
-	return arch && *arch->canary_args ? arch->canary_args : NULL;
 }
 
 const char *nw_arch_frame_register(const struct nw_arch *arch, unsigned int dwarf)
@@ -212,9 +157,4 @@ const char *nw_nop_barred(const struct nw_arch *arch, const unsigned char *code,
 {
 	return is_one_of(arch->barred_nops, arch->barred_count, code, len) ? arch->barred
 									   : NULL;
-}
-
-const struct nw_unwind *nw_arch_unwind(const struct nw_arch *arch)
-{
-	return arch->unwind;
 }

@@ -9,7 +9,7 @@
 #ifndef NOPWATCH_FIND_ARCH_INSN_H
 #define NOPWATCH_FIND_ARCH_INSN_H
 
-#include "arch_private.h"
+#include "arch.h"
 
 enum nw_insn_kind {
 	NW_INSN_PLAIN,

@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-#include "arch_private.h"
+#include "arch.h"
 
 struct nw_cursor {
 	const char *at, *end;

@@ -8,7 +8,7 @@
  */
 #include <elf.h>
 
-#include "arch_private.h"
+#include "arch.h"
 #include "base/old_headers.h"
 
 #define GENERAL NW_REG_GENERAL

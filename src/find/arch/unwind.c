@@ -13,7 +13,7 @@
  * 	s390x	ELF ABI, s390x Supplement: table "DWARF register number mapping"
  * The names are the kernel's (table.c).
  */
-#include "arch_private.h"
+#include "arch.h"
 
 #define FETCHED(list) .fetched = (list), .count = NW_COUNT(list)
 

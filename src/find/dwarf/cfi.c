@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "find/elf/budget.h"
 #include "find/elf/symbol.h"
 
@@ -100,7 +100,7 @@ int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
 		return -ENOMEM;
 	cfi->image = image;
 	cfi->debug.fd = -1;
-	const struct nw_unwind *unwind = image->arch ? nw_arch_unwind(image->arch) : NULL;
+	const struct nw_unwind *unwind = image->arch ? image->arch->unwind : NULL;
 	for (size_t i = 0; unwind && i < unwind->count; i++) {
 		unsigned int number = unwind->fetched[i].dwarf;
 		if (number != NW_NO_REGISTER && number >= cfi->numbers)

@@ -134,7 +134,7 @@ static char *doubt_width(const struct nw_image *image, uint64_t vaddr)
 		return NULL;
 	return nw_text("instructions of %s begin at multiples of %u, and 0x%" PRIx64
 		       " is none",
-		       nw_arch_name(image->arch), width, vaddr);
+		       image->arch->name, width, vaddr);
 }
 
 static char *doubt_within(struct nw_image *image, const struct nw_symbol *symbol,

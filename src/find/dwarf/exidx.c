@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "rule.h"
 
 enum {

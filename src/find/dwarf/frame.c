@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "find/elf/budget.h"
 
 /* The code that an entry of the table describes: a function, or a part of one. */
@@ -133,7 +133,7 @@ static bool find_functions(const struct nw_image *image, struct nw_frame_table *
 	for (; dwarf_next_cfi(ident, &data, true, at, &next, &entry) == 0 && next > at;
 	     at = next) {
 		if (dwarf_cfi_cie_p(&entry)) {
-			if (!has_distances(&entry.cie, nw_arch_word(image->arch)))
+			if (!has_distances(&entry.cie, image->arch->word))
 				return false;
 			continue;
 		}

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "reader.h"
 
 static int get_of_image(void *arg, unsigned int what, const char *name)

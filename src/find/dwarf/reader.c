@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "fence.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 
 #define MS ((uint64_t)1000000)
 #define S  (1000 * MS)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 
 struct nw_rule {
 	unsigned int flags, back; /* back: the register with the return address */
@@ -158,12 +158,10 @@ static int step_frame(const struct nw_rule *rule, const struct nw_arch *arch, ui
 		      const struct nw_memory *memory, struct nw_registers *registers,
 		      bool *interrupted)
 {
-	const struct nw_unwind *unwind = nw_arch_unwind(arch);
+	const struct nw_unwind *unwind = arch->unwind;
 	const unsigned int stack = unwind->stack;
-	struct nw_expression about = {.registers = registers,
-				      .memory = memory,
-				      .word = nw_arch_word(arch),
-				      .bias = bias};
+	struct nw_expression about = {
+		.registers = registers, .memory = memory, .word = arch->word, .bias = bias};
 	struct nw_registers caller = {0};
 	bool ignored;
 
@@ -197,7 +195,7 @@ int nw_rule_step(const struct nw_rule *rule, const struct nw_arch *arch, uint64_
 		 bool *interrupted)
 {
 	*interrupted = false;
-	if (!(rule->flags & NW_RULE_FRAME) || !arch || !nw_arch_unwind(arch))
+	if (!(rule->flags & NW_RULE_FRAME) || !arch || !arch->unwind)
 		return -ENOENT;
 	return step_frame(rule, arch, bias, memory, registers, interrupted);
 }

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "budget.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "note.h"
 #include "symbol.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "budget.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "symbol.h"
 
 /* Reads the slot and the symbol of an entry of a SHT_REL or SHT_RELA section. */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "budget.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "find/elf/elf.h"
 #include "symbol.h"
 

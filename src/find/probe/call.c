@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "call.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 
 struct convention {
 	/* Operands, in the syntax of notes; "" or NULL: none */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "find/elf/budget.h"
 #include "select.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "call.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "find/dwarf/code.h"
 #include "find/probe/probe.h"
 #include "select.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "call.h"
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 
 static const char *const lacks[] = {
 #define LACK(name, why) [NW_LACK_##name] = (why),

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "find/arch/arch_private.h"
+#include "find/arch/arch.h"
 #include "find/elf/budget.h"
 #include "find/process/process.h"
 

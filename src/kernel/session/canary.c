@@ -182,16 +182,16 @@ static int find_sites(struct canary *c, struct nw_error *err)
 /* The fetches of a trial, for this architecture. ENOSYS: where its arguments are is not known. */
 static int spell_fetches(const char *fetches, struct nw_buf *out)
 {
-	const char *const *args = nw_arch_canary_args(nw_arch_native());
+	const struct nw_arch *own = nw_arch_native();
 
-	if (*fetches && !args)
+	if (*fetches && (!own || !*own->canary_args))
 		return -ENOSYS;
 	for (; *fetches; fetches++) {
 		if (*fetches != '{') {
 			nw_buf_addc(out, *fetches);
 			continue;
 		}
-		nw_buf_printf(out, "%%%s", args[fetches[1] - '1']);
+		nw_buf_printf(out, "%%%s", own->canary_args[fetches[1] - '1']);
 		fetches += 2;
 	}
 	return 0;

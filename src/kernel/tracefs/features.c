@@ -147,7 +147,8 @@ static bool has_word(const char *list, const char *word)
  */
 static bool nop5_is_safe(void)
 {
-	long number = nw_arch_uprobe_call(nw_arch_native());
+	const struct nw_arch *own = nw_arch_native();
+	long number = own ? own->uprobe_call : 0;
 
 	return !number || syscall(number) >= 0 || errno != ENXIO;
 }
@@ -225,10 +226,11 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	if (read == 0 || read == -ENOENT)
 		read = nw_shortage();
 	features.has[NW_FEATURE_FANOTIFY] = fanotify_works();
+	const struct nw_arch *own = nw_arch_native();
 	/* These features count as present until a trial shows that they are missing. */
 	features.has[NW_FEATURE_SWITCH_STATE] = true;
-	features.has[NW_FEATURE_LONGJMP] = !nw_arch_keeps_left_calls(nw_arch_native());
-	features.has[NW_FEATURE_DISARM_SAFE] = !nw_arch_reads_trap_again(nw_arch_native());
+	features.has[NW_FEATURE_LONGJMP] = !own || !own->keeps_left_calls;
+	features.has[NW_FEATURE_DISARM_SAFE] = !own || !own->reads_trap_again;
 	if (read == 0 || read == -ENOENT)
 		read = find_long64(fs, &features.long64);
 	nw_buf_free(&readme);
@@ -272,9 +274,10 @@ int nw_features_assume(const char *mask, struct nw_features *out, struct nw_erro
 static bool keeps_partial_loads(void)
 {
 	struct utsname machine;
+	const struct nw_arch *arch = uname(&machine) == 0 ? nw_arch_by_name(machine.machine)
+							  : NULL;
 
-	return uname(&machine) == 0 &&
-	       nw_arch_partial_loads(nw_arch_by_name(machine.machine));
+	return arch && arch->partial_loads;
 }
 
 struct nw_caps nw_features_caps(const struct nw_features *features)

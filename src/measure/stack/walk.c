@@ -190,12 +190,12 @@ static enum nw_stack_end end_of(int ret)
 static bool begin(struct walk *w)
 {
 	const struct nw_stack_copy *copy = w->copy;
-	const struct nw_unwind *unwind = nw_arch_unwind(copy->arch);
+	const struct nw_unwind *unwind = copy->arch->unwind;
 
 	if (!unwind || copy->len < 8 * unwind->count)
 		return false;
 	w->unwind = unwind;
-	w->word = nw_arch_word(copy->arch);
+	w->word = copy->arch->word;
 	w->registers.pc = unwind->has_pc ? number_at(w, copy->bytes, 8) : copy->address;
 	w->registers.pc &= ~unwind->no_address;
 	for (size_t i = 0; i < unwind->count; i++) {

@@ -89,7 +89,7 @@ static void image_keys(const struct nw_image *image, struct nw_json *json)
 	if (*image->build_id)
 		nw_json_key_text(json, "build_id", image->build_id);
 	if (image->arch)
-		nw_json_key_text(json, "arch", nw_arch_name(image->arch));
+		nw_json_key_text(json, "arch", image->arch->name);
 }
 
 void nw_json_function(struct nw_output *output, struct nw_image *image, const char *symbol,
