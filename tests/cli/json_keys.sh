@@ -75,12 +75,11 @@ for row in rows:
 assert {"register", "memory", "global", "constant"} <= kinds, kinds
 
 page = open(sys.argv[1]).read()
-described = {m[1]: m[0] for m in re.finditer(r"^\| `(\w+)` \|.*$", page, re.M)}
-described["check"] = described["verdict"] = page[page.index("## why"):]
-described["site"] += re.search(r"^`args` of a site.*?\n\n", page, re.M | re.S)[0]
+described = {part.split("\n")[0]: part for part in page.split("\n## ")[1:]}
+described["check"] = described["verdict"] = described["check and verdict"]
 unsaid = {(row["type"], key) for row in rows for key in row if key != "type" and not re.search(rf"[`\"]{key}[`\"]", described[row["type"]])}
 unsaid |= {("site", key) for row in rows if row["type"] == "site" for one in row["args"] for key in one
-           if f'"{key}"' not in described["site"]}
+           if f"`{key}`" not in described["site"]}
 assert not unsaid, unsaid
 PY
 ok "each has its keys, and the page names them" python3 keys.py page
