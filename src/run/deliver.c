@@ -66,12 +66,21 @@ void nw_run_notice_order(const struct nw_run *run)
 			      : "behind a loss, long strings and stacks may be those of a thread's next hit: in which order the kernel writes their parts is not known");
 }
 
+/* Tells the consumer of a hit that is not the run's. */
+static int tell_other(const struct nw_run *run, enum nw_other_hit what,
+		      const struct nw_hit *hit, const struct nw_task *task)
+{
+	return run->consumer.other_hit
+		       ? run->consumer.other_hit(run->consumer.arg, what, hit, task)
+		       : 0;
+}
+
 static nw_noinline int filter_out(struct nw_run *run, const struct nw_hit *hit,
 				  const struct nw_task *task)
 {
 	run->result->filtered++;
 	run->delivery.probe_filtered[hit->probe]++;
-	return run->consumer.other_hit(run->consumer.arg, NW_HIT_FILTERED, hit, task);
+	return tell_other(run, NW_HIT_FILTERED, hit, task);
 }
 
 /* Returns the thread of a hit; NULL: it is not a traced thread. */
@@ -111,7 +120,8 @@ static nw_noinline bool take_incomplete(struct nw_run *run, const struct nw_hit 
 
 static void tell_thread(const struct nw_run *run, const struct nw_thread_event *event)
 {
-	run->consumer.thread(run->consumer.arg, event);
+	if (run->consumer.thread)
+		run->consumer.thread(run->consumer.arg, event);
 }
 
 static void tell_named(const struct nw_run *run, int32_t tid, uint64_t from)
@@ -143,15 +153,13 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 		pass_named(run, hit->time);
 		if (run->result->selection.probes.item[hit->probe]->hidden) {
 			run->delivery.probe_hits[hit->probe]++;
-			return run->consumer.other_hit(run->consumer.arg, NW_HIT_SCHEDULER,
-						       hit, NULL);
+			return tell_other(run, NW_HIT_SCHEDULER, hit, NULL);
 		}
 		if (run->live.session)
 			nw_session_note_tid(run->live.session, hit->tid);
 	}
 	if (run->delivery.needs_tasks && !(task = wanted_task(run, hit->tid)))
-		return run->consumer.other_hit(run->consumer.arg, NW_HIT_UNTRACED, hit,
-					       NULL);
+		return tell_other(run, NW_HIT_UNTRACED, hit, NULL);
 	if (nw_unlikely(nw_join_missing(run->delivery.join, hit)) &&
 	    !take_incomplete(run, hit))
 		return 0;
@@ -162,7 +170,7 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 	run->delivery.probe_hits[hit->probe]++;
 	if (nw_unlikely(run->delivery.stacks) && nw_run_add_callers(run, hit) < 0)
 		return -ENOMEM;
-	int ret = run->consumer.hit(run->consumer.arg, hit, task);
+	int ret = run->consumer.hit ? run->consumer.hit(run->consumer.arg, hit, task) : 0;
 	run->delivery.enough = ret < 0;
 	return ret;
 }
@@ -178,7 +186,8 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 	run->delivery.had_loss = true;
 	while (ret == 0 && (more = nw_join_loss(run->delivery.join, loss, &hit)) > 0)
 		ret = hand_out(run, &hit);
-	run->consumer.loss(run->consumer.arg, &of_run);
+	if (run->consumer.loss)
+		run->consumer.loss(run->consumer.arg, &of_run);
 	return more < 0 ? more : ret;
 }
 
@@ -234,7 +243,7 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 static nw_noinline int take_other(struct nw_run *run, const struct nw_record *record)
 {
 	struct nw_record part = *record;
-	int ret = run->delivery.enough
+	int ret = run->delivery.enough || !run->consumer.reached
 			  ? 0
 			  : run->consumer.reached(run->consumer.arg, record->time);
 

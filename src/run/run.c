@@ -7,81 +7,6 @@
 
 #include "run.h"
 
-/* ---- consumers that leave something out --------------------------------------------- */
-
-static int no_step(void *arg, struct nw_run *run, struct nw_error *err)
-{
-	(void)arg;
-	(void)run;
-	(void)err;
-	return 0;
-}
-
-static int no_hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
-{
-	(void)arg;
-	(void)hit;
-	(void)task;
-	return 0;
-}
-
-static int no_other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit,
-			const struct nw_task *task)
-{
-	(void)what;
-	return no_hit(arg, hit, task);
-}
-
-static void no_disabled(void *arg, uint32_t probe, uint64_t at)
-{
-	(void)arg;
-	(void)probe;
-	(void)at;
-}
-
-static void no_thread(void *arg, const struct nw_thread_event *event)
-{
-	(void)arg;
-	(void)event;
-}
-
-static void no_loss(void *arg, const struct nw_record *record)
-{
-	(void)arg;
-	(void)record;
-}
-
-static int no_time(void *arg, uint64_t time)
-{
-	(void)arg;
-	(void)time;
-	return 0;
-}
-
-static void no_stopping(void *arg, struct nw_run *run)
-{
-	(void)arg;
-	(void)run;
-}
-
-/* Replaces functions that a consumer leaves out by functions that do nothing. */
-static struct nw_consumer fill_in(const struct nw_consumer *consumer)
-{
-	struct nw_consumer filled = *consumer;
-
-	filled.start = filled.start ? filled.start : no_step;
-	filled.armed = filled.armed ? filled.armed : no_step;
-	filled.hit = filled.hit ? filled.hit : no_hit;
-	filled.reached = filled.reached ? filled.reached : no_time;
-	filled.other_hit = filled.other_hit ? filled.other_hit : no_other_hit;
-	filled.disabled = filled.disabled ? filled.disabled : no_disabled;
-	filled.thread = filled.thread ? filled.thread : no_thread;
-	filled.loss = filled.loss ? filled.loss : no_loss;
-	filled.stopping = filled.stopping ? filled.stopping : no_stopping;
-	filled.tick = filled.tick ? filled.tick : no_step;
-	return filled;
-}
-
 /* ---- notices ------------------------------------------------------------------------ */
 
 static void notice(const struct nw_request *request, const char *fmt, va_list args)
@@ -120,7 +45,7 @@ void nw_run_init(struct nw_run *run, const struct nw_request *request,
 {
 	*result = (struct nw_run_result){.stop_ns = UINT64_MAX};
 	*run = (struct nw_run){.request = request,
-			       .consumer = fill_in(consumer),
+			       .consumer = *consumer,
 			       .result = result,
 			       .live = {.fs = {.root = -1},
 					.space = {.host = -1},
@@ -202,7 +127,7 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 	run->begun = true;
 	run->result->start_ns = start;
 	run->result->has_stacks = run->delivery.formats.stacks;
-	return run->consumer.armed(run->consumer.arg, run, err);
+	return run->consumer.armed ? run->consumer.armed(run->consumer.arg, run, err) : 0;
 }
 
 /* Waits for records and hands them out. Returns 0: the run is over; 1: go on. */
@@ -218,7 +143,7 @@ int nw_run_step(struct nw_run *run, struct nw_error *err)
 		ret = nw_stacks_advance(run->delivery.stacks, nw_run_watermark(run));
 	if (ret == 0 && source->check)
 		ret = source->check(run, err);
-	if (ret == 0 && source->ticks && run->begun)
+	if (ret == 0 && source->ticks && run->begun && run->consumer.tick)
 		ret = run->consumer.tick(run->consumer.arg, run, err);
 	return ret < 0 ? ret : 1;
 }

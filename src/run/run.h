@@ -94,7 +94,6 @@ struct nw_delivery {
 /* A run: its request, its consumer, and its result so far. */
 struct nw_run {
 	const struct nw_request *request;
-	/* A copy without NULL functions, except `hits`. */
 	struct nw_consumer consumer;
 	struct nw_run_result *result;
 	const struct nw_run_source *source;

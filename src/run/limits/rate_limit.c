@@ -161,7 +161,8 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, 
 	    nw_run_set_state(run, probe, state, "%s", text) < 0)
 		return nw_no_memory(err);
 	run->result->disabled_at[probe] = nw_max64(at, 1);
-	run->consumer.disabled(run->consumer.arg, (uint32_t)probe, at);
+	if (run->consumer.disabled)
+		run->consumer.disabled(run->consumer.arg, (uint32_t)probe, at);
 	return 0;
 }
 

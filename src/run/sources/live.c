@@ -299,7 +299,8 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	run->live.counted = read_profile(run);
 	result->now_ns = result->stop_ns = nw_session_now(run->live.session);
 	nw_wake_poll(&run->live.wake); /* a signal may have asked for a recording */
-	run->consumer.stopping(run->consumer.arg, run);
+	if (run->consumer.stopping)
+		run->consumer.stopping(run->consumer.arg, run);
 	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg) != NW_DUE_NOT;
 	int ret = nw_external_changes_check(run, true, err);
 	if (ret == 0)

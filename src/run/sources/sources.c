@@ -34,7 +34,7 @@ int nw_run_arm(struct nw_run *run, struct nw_error *err)
 {
 	int ret = nw_run_open_counts(run, err);
 
-	if (ret == 0)
+	if (ret == 0 && run->consumer.start)
 		ret = run->consumer.start(run->consumer.arg, run, err);
 	return ret < 0 ? ret : run->source->begin(run, err);
 }
