@@ -144,8 +144,7 @@ START_TEST(probes_that_a_program_switches_on_are_told_apart)
 {
 	expect_switch("ruby", "method__entry", "ruby a.rb", NW_CAUSE_SWITCHED_OFF,
 		      "TracePoint");
-	expect_switch("ruby", "method__return", NULL, NW_CAUSE_SWITCHED_OFF,
-		      "TracePoint");
+	expect_switch("ruby", "method__return", NULL, NW_CAUSE_SWITCHED_OFF, "TracePoint");
 	expect_switch("ruby", "cmethod__entry", "ruby a.rb", NW_CAUSE_NOT_EXECUTED, "");
 	expect_switch("hotspot", "method__entry", "java A", NW_CAUSE_SWITCHED_OFF,
 		      "DTraceMethodProbes");
