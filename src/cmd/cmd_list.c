@@ -115,20 +115,54 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 
 /* ---- functions ---------------------------------------------------------------------- */
 
+/* Finds size and source line of a function. If lines cannot be read, one note says why, and *reader becomes NULL. */
+static void find_details(struct nw_image *image, const char *symbol,
+			 struct nw_reader **reader, struct nw_function_details *out)
+{
+	struct nw_symbol found;
+	struct nw_place_facts place;
+	struct nw_error err;
+
+	out->size = 0;
+	out->line = (struct nw_source_line){0};
+	if (nw_image_symbol(image, symbol, strlen(symbol), 0, &found) < 0)
+		return;
+	out->size = found.size;
+	if (!*reader)
+		return;
+	if (nw_image_place(*reader, image, found.value, &place, &err) == 0) {
+		out->line = place.lines.line;
+		return;
+	}
+	nw_note("%s: no source lines: %s", image->path, err.what);
+	nw_reader_free(*reader);
+	*reader = NULL;
+}
+
 /* Finds the functions of a file that the spec names; C++ and Rust functions also by their source names. */
 static int functions_of(struct listing *list, struct nw_image *image, const char *name,
 			struct nw_error *err)
 {
+	bool detailed = list->args->functions && !list->args->quiet;
+	struct nw_function_details details = {0};
 	struct nw_functions found = {0};
+	struct nw_reader *reader = NULL;
 	int ret = nw_functions_find(image, name, &found, err);
 
+	if (ret == 0 && detailed && nw_reader_open(&reader) < 0)
+		ret = nw_no_memory(err);
+	const nw_strings *names = list->args->no_demangle ? &found.symbols : &found.names;
+	nw_vec_each (names, shown)
+		details.width = nw_max64(details.width, strlen(*shown));
 	for (size_t i = 0; ret == 0 && i < found.symbols.count; i++) {
 		const char *symbol = found.symbols.item[i];
-		list->output.format->function(
-			&list->output, image, symbol,
-			list->args->no_demangle ? symbol : found.names.item[i]);
+		if (detailed)
+			find_details(image, symbol, &reader, &details);
+		list->output.format->function(&list->output, image, symbol, names->item[i],
+					      detailed ? &details : NULL);
 		list->table.matched++;
 	}
+	nw_reader_free(reader);
 	nw_functions_free(&found);
 	return ret;
 }
@@ -200,6 +234,31 @@ static void list_functions(struct listing *list, const char *word)
 	(void)flush(list);
 }
 
+/* --functions: the first word names the file, if nothing else does; the others are patterns. */
+static void list_named_functions(struct listing *list)
+{
+	const struct nw_args *args = list->args;
+	bool scope = args->pids.count || args->cmd;
+	size_t first = args->file || scope ? 0 : 1;
+	char *file = (char *)(uintptr_t)(args->file ? args->file
+					 : scope    ? ""
+						    : args->words.item[0]);
+	struct nw_error err;
+
+	for (size_t i = first; i == first || i < args->words.count; i++) {
+		const char *pattern = i < args->words.count ? args->words.item[i] : "*";
+		const struct nw_spec spec = {.text = file,
+					     .path = file,
+					     .any_path = !args->file && scope,
+					     .name = (char *)(uintptr_t)pattern};
+		if (find_functions(list, &spec, &err) < 0) {
+			nw_report_error(&err);
+			list->failed = true;
+		}
+		(void)flush(list);
+	}
+}
+
 /* ---- the command -------------------------------------------------------------------- */
 
 static void print_all(struct listing *list)
@@ -215,6 +274,10 @@ static void print_all(struct listing *list)
 		.layout = nw_layout_of(list->args, list->sink.file)};
 	if (!list->args->no_pager)
 		nw_sink_page(&list->sink);
+	if (list->args->functions) {
+		list_named_functions(list);
+		return;
+	}
 	nw_vec_each (&list->args->words, word)
 		if (nw_names_functions(*word))
 			list_functions(list, *word);
@@ -251,9 +314,16 @@ static int open_result(struct listing *list, struct nw_error *err)
 static int add_words(struct listing *list, struct nw_error *err)
 {
 	NW_VEC(const char *) words = {0};
+	const struct nw_args *args = list->args;
 	bool functions = false;
 	int ret = 0;
 
+	if (args->functions)
+		return args->words.count || args->file || args->pids.count || args->cmd
+			       ? 0
+			       : nw_fail_usage(
+					 err,
+					 "--functions: of which file? nopwatch list --functions FILE [PATTERN...]");
 	nw_vec_each (&list->args->words, word) {
 		const char **slot = NULL;
 		if (nw_names_functions(*word))
@@ -311,7 +381,7 @@ const struct nw_command nw_cmd_list = {
 	.examples = "  nopwatch list ./server\n"
 		    "  nopwatch list -p 4711\n"
 		    "  nopwatch list -v ./server 'myserver:request*'\n"
-		    "  nopwatch list 'func:libc.so.6:mal*'\n"
+		    "  nopwatch list --functions libc.so.6 'mal*'\n"
 		    "  nopwatch list -- ls -l\n",
 	.details =
 		"Lists the USDT probes of files, of all files below a directory, or of all files\n"
@@ -320,9 +390,10 @@ const struct nw_command nw_cmd_list = {
 		"with * and ?. With -v, one block a site: address, file offset, semaphore, kind of\n"
 		"nop, function, and every argument with the fetch argument it becomes.\n"
 		"func:FILE:PATTERN lists functions, those of C++ and Rust by the names that their\n"
-		"source has. What it prints is a SPEC for the other commands. Needs neither root nor\n"
-		"tracefs.",
+		"source has; --functions FILE [PATTERN...] also the size of each, and the file and\n"
+		"line of its source, if the file has debugging information. What it prints is a SPEC\n"
+		"for the other commands. Needs neither root nor tracefs.",
 	.options = NW_OPTIONS_RESULT
-	"pid exe types quiet verbose plain no-demangle force color no-pager",
+	"pid exe functions types quiet verbose plain no-demangle force color no-pager",
 	.run = run,
 };

@@ -172,6 +172,55 @@ func:./names:app::twice<int>"
 else
   skip "functions of C++" "no C++ compiler, or no libstdc++"
 fi
+# --functions, against nm and the source
+cat >sizes.c <<'C'
+int sized_one(int n);
+int sized_one(int n)
+{
+	return n * 3;
+}
+
+int sized_two(int n);
+int sized_two(int n)
+{
+	int sum = 0;
+	for (int i = 0; i < n; i++)
+		sum += sized_one(i ^ sum);
+	return sum;
+}
+int main(int argc, char **argv) { return argv[0][0] == sized_two(argc); }
+C
+gcc -g -O0 -fno-inline -o sizes sizes.c
+nm -S sizes | while read -r _ size _ name; do
+  case $name in sized_*) echo "$name $((16#$size))" ;; esac
+done | sort >wanted
+"$NOPWATCH" list -j --functions ./sizes 'sized_*' >out.json
+is "--functions: sizes as nm has them" "$(j out.json "'\n'.join('%s %d' % (r['name'], r['size']) for r in rows)")" "$(cat wanted)"
+size() { sed -n "s/^$1 //p" wanted; }
+if grep -qa 'libdw\.so' "$NOPWATCH"; then
+  is "and the lines of the source" "$("$NOPWATCH" list --functions ./sizes 'sized_*' | sed "s|$PWD/||; s|  *|  |g")" \
+    "func:./sizes:sized_one  $(size sized_one)  bytes  sizes.c:3
+func:./sizes:sized_two  $(size sized_two)  bytes  sizes.c:9"
+  is "in JSON, too" "$(j out.json "[(r['file'].split('/')[-1], r['line']) for r in rows]")" "[('sizes.c', 3), ('sizes.c', 9)]"
+else
+  skip "and the lines of the source" "built without libdw"
+  skip "in JSON, too" "built without libdw"
+fi
+is "-q: only specs" "$("$NOPWATCH" list -q --functions -x ./sizes sized_two main)" "func:./sizes:sized_two
+func:./sizes:main"
+has "without a pattern all" "$("$NOPWATCH" list -q --functions ./sizes)" "func:./sizes:main"
+cp sizes stripped
+strip --strip-debug stripped
+is "without debugging information: no lines" "$("$NOPWATCH" list --functions ./stripped sized_one)" \
+  "$(printf 'func:./stripped:sized_one  %7d bytes' "$(size sized_one)")"
+is "of CMD" "$("$NOPWATCH" list -q --functions -- ./sizes | grep -c '^func:./sizes:sized')" 2
+said=$("$NOPWATCH" list --functions 2>&1)
+has "no file" "$? $said" "^2 nopwatch: --functions: of which file\?"
+said=$("$NOPWATCH" list --functions ./sizes sized_tow 2>&1 | tr '\n' ' ')
+has "no such function" "$said" "^nopwatch: there is no function 'sized_tow' in ./sizes.*did you mean.*sized_two"
+said=$("$NOPWATCH" stat --dry-run 'func:./sizes:sized_*' 2>&1 >/dev/null | grep -v 'is mounted read-only')
+is "a pattern says which functions it matches" "$said" "nopwatch: func:./sizes:sized_* matches 2 functions: sized_one, sized_two"
+hasnt "a name says nothing" "$("$NOPWATCH" stat --dry-run func:./sizes:sized_one 2>&1 >/dev/null)" matches
 is "functions of all that CMD loads" "$("$NOPWATCH" list 'func:*:w*k' -- ./target | grep -F ./target)" "func:./target:work"
 has "of which none has it" "$("$NOPWATCH" list 'func:*:no-such' -- ./target 2>&1)" "no function 'no-such' in any of the [0-9]+ files"
 said=$("$NOPWATCH" list 'func:*:work' 2>&1)

@@ -257,6 +257,10 @@ int nw_image_variables(struct nw_reader *reader, const struct nw_image *image,
 		       size_t count, struct nw_variable *out, bool *known,
 		       struct nw_error *err);
 
+/* Answers nw_reader_place() with source lines for an image that is open here. The reader must not be used for another file. */
+int nw_image_place(struct nw_reader *reader, const struct nw_image *image, uint64_t vaddr,
+		   struct nw_place_facts *out, struct nw_error *err);
+
 /* ---- frames ------------------------------------------------------------------------- */
 
 /*

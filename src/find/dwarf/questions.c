@@ -72,6 +72,14 @@ int nw_image_frames(struct nw_reader *reader, const struct nw_image *image,
 		       : 0;
 }
 
+int nw_image_place(struct nw_reader *reader, const struct nw_image *image, uint64_t vaddr,
+		   struct nw_place_facts *out, struct nw_error *err)
+{
+	const struct nw_read_file file = file_of(image);
+
+	return nw_reader_place(reader, &file, vaddr, NW_PLACE_LINES, out, err);
+}
+
 static void take_variable(struct nw_wire *answer, struct nw_variable *out)
 {
 	const char *error = nw_take_text(answer), *type = nw_take_text(answer);

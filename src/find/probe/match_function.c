@@ -470,6 +470,24 @@ static int add_only(const struct matching *m, const struct nw_functions *functio
 			     &f);
 }
 
+/* Tells which functions a pattern has matched: they are probed all, and the user may have thought of one. */
+static void tell_matches(const struct matching *m, const nw_strings *names)
+{
+	const size_t shown = names->count > 8 ? 6 : names->count;
+	struct nw_buf text = {0};
+
+	for (size_t i = 0; i < shown; i++) {
+		nw_buf_adds(&text, i ? ", " : " ");
+		nw_buf_add_escaped(&text, names->item[i], strlen(names->item[i]));
+	}
+	if (shown < names->count)
+		nw_buf_printf(&text, " and %zu more (nopwatch list '%s')",
+			      names->count - shown, m->spec->text);
+	nw_strings_tell(&m->selection->warnings, "%s matches %zu functions:%s",
+			m->spec->text, names->count, nw_buf_str(&text));
+	nw_buf_free(&text);
+}
+
 /* Matches a pattern, or a name from the source: C++ may have several functions of one name. */
 static int match_names(const struct matching *m)
 {
@@ -495,6 +513,9 @@ static int match_names(const struct matching *m)
 			FUNCTIONS_MOST);
 	} else {
 		ret = add_functions(m, &functions);
+		if (ret >= 0 && count > 1)
+			tell_matches(m, m->scope->no_demangle ? &functions.symbols
+							      : &functions.names);
 	}
 	nw_functions_free(&functions);
 	return ret;

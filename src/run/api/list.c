@@ -66,7 +66,7 @@ static int list_functions(struct listing *list, const struct nw_spec *spec,
 	for (size_t i = 0; ret == 0 && i < functions.symbols.count && !list->stopped; i++) {
 		list->output.format->function(&list->output, image,
 					      functions.symbols.item[i],
-					      functions.names.item[i]);
+					      functions.names.item[i], NULL);
 		hand_out(list);
 	}
 	nw_functions_free(&functions);

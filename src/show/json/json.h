@@ -17,7 +17,7 @@ void nw_json_row(const struct nw_report *report, const struct nw_shown *shown, b
 void nw_json_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);
 void nw_json_function(struct nw_output *output, struct nw_image *image, const char *symbol,
-		      const char *name);
+		      const char *name, const struct nw_function_details *details);
 void nw_json_skipped(struct nw_output *output, const struct nw_image *image,
 		     const struct nw_skipped *skipped);
 void nw_json_features(struct nw_output *output, const struct nw_features *features);

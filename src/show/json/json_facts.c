@@ -93,7 +93,7 @@ static void image_keys(const struct nw_image *image, struct nw_json *json)
 }
 
 void nw_json_function(struct nw_output *output, struct nw_image *image, const char *symbol,
-		      const char *name)
+		      const char *name, const struct nw_function_details *details)
 {
 	struct nw_json json = nw_json_start(&output->text, "function");
 	struct nw_symbol found;
@@ -104,6 +104,10 @@ void nw_json_function(struct nw_output *output, struct nw_image *image, const ch
 	if (nw_image_symbol(image, symbol, strlen(symbol), 0, &found) == 0) {
 		nw_json_key_u64(&json, "vaddr", found.value);
 		nw_json_key_u64(&json, "size", found.size);
+	}
+	if (details && details->line.file) {
+		nw_json_key_text(&json, "file", details->line.file);
+		nw_json_key_u64(&json, "line", details->line.line);
 	}
 	nw_json_finish(&json);
 }

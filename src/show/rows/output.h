@@ -278,6 +278,13 @@ enum nw_shows {
 
 struct nw_output;
 
+/* What is known of a function apart from its names. */
+struct nw_function_details {
+	uint64_t size;		    /* 0: unknown */
+	struct nw_source_line line; /* where its source begins */
+	size_t width;		    /* of the longest name in the list */
+};
+
 /*
  * A format is one such struct in a file of its own, and a row of nw_output_formats (show/formats.h). Each function
  * appends to output->text, which the caller writes away and empties whenever it likes; a format
@@ -323,9 +330,11 @@ struct nw_output_format {
 	 * all features. */
 	void (*site)(struct nw_output *output, struct nw_image *image,
 		     const struct nw_site *site, const struct nw_types *types);
-	/* A function: the linker's name and the one to show (struct nw_functions). */
+	/* A function: the linker's name and the one to show (struct nw_functions). details: NULL, or what --functions
+	 * shows behind them. */
 	void (*function)(struct nw_output *output, struct nw_image *image,
-			 const char *symbol, const char *name);
+			 const char *symbol, const char *name,
+			 const struct nw_function_details *details);
 	/* A note that was left out. */
 	void (*skipped)(struct nw_output *output, const struct nw_image *image,
 			const struct nw_skipped *skipped);

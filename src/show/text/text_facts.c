@@ -36,10 +36,31 @@ static void arg_text(const struct nw_image *image, const struct nw_site *site,
 	nw_buf_printf(out, "%s%s\n", *name ? "  " : "", name);
 }
 
+/* Writes the size of a function, and the line where its source begins if that is known. */
+static void add_details(const struct nw_function_details *details, size_t written,
+			struct nw_buf *out)
+{
+	int pad = details->width > written ? (int)nw_min64(details->width - written, 64)
+					   : 0;
+
+	if (details->size)
+		nw_buf_printf(out, "%*s  %7" PRIu64 " byte%s", pad, "", details->size,
+			      details->size != 1   ? "s"
+			      : details->line.file ? " "
+						   : "");
+	else
+		nw_buf_printf(out, "%*s  %13s", pad, "", "size unknown");
+	if (!details->line.file)
+		return;
+	nw_buf_adds(out, "  ");
+	nw_buf_add_escaped(out, details->line.file, strlen(details->line.file));
+	nw_buf_printf(out, ":%u", details->line.line);
+}
+
 /* Writes a spec, with the linker's name if the source's name has parameters, which would be taken for names of
  * arguments. */
 void nw_text_function(struct nw_output *output, struct nw_image *image, const char *symbol,
-		      const char *name)
+		      const char *name, const struct nw_function_details *details)
 {
 	struct nw_buf *out = &output->text;
 	bool typed = !strpbrk(name, "( ");
@@ -49,6 +70,8 @@ void nw_text_function(struct nw_output *output, struct nw_image *image, const ch
 	nw_buf_add_escaped(out, image->path, strlen(image->path));
 	nw_buf_addc(out, ':');
 	nw_buf_add_escaped(out, in_spec, strlen(in_spec));
+	if (details)
+		add_details(details, strlen(in_spec), out);
 	if (!typed) {
 		nw_buf_adds(out, "  ");
 		nw_buf_add_escaped(out, name, strlen(name));

@@ -28,7 +28,7 @@ void nw_text_stacks(const struct nw_report *report, struct nw_buf *out);
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);
 void nw_text_function(struct nw_output *output, struct nw_image *image, const char *symbol,
-		      const char *name);
+		      const char *name, const struct nw_function_details *details);
 void nw_text_features(struct nw_output *output, const struct nw_features *features);
 void nw_text_status(struct nw_output *output, const struct nw_status *status);
 void nw_text_change(struct nw_output *output, const struct nw_change *change);
