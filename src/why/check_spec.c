@@ -299,32 +299,12 @@ static void check_found(struct judge *judge)
 	}
 }
 
-/* The glob fits no function; the error that says so has the guesses. */
-static void blame_no_match(struct judge *judge)
-{
-	const struct nw_facts *facts = judge->facts;
-	const struct nw_error *why = facts->select_error;
-
-	if (nw_is_usdt(facts) || !*facts->spec->name || !why || facts->selection)
-		return;
-	nw_fails(judge, "nothing in %s fits '%s'", facts->image->path, facts->spec->name);
-	if (*why->hint)
-		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING, "%s; %s", why->what, why->hint);
-	else
-		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING, "%s", why->what);
-	nw_remedy_file(judge, "nm --defined-only", facts->image->path, "");
-}
-
 void nw_check_symbol(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 
-	if (!facts->image || facts->no_code)
+	if (!facts->image || !facts->symbol || facts->no_code)
 		return;
-	if (!facts->symbol) {
-		blame_no_match(judge);
-		return;
-	}
 	switch (facts->symbol->state) {
 	case NW_SYMBOL_FOUND:
 		check_found(judge);

@@ -78,6 +78,16 @@ for name in 'nosuch*' 'main.(*T).f'; do
   named "nothing fits $name" 3 False symbol-missing
   remedied "what there is" symbol-missing
 done
+# a Go name, whose '*' is no glob: inlined, and without its package
+gcc -g -O2 -S -o go.s -x c - <<<'static inline __attribute__((always_inline)) int gone(int n) { __asm__ volatile("nop" : "+r"(n)); return n * 7; }
+__attribute__((noinline)) int left(int n) { __asm__ volatile(""); return n; }
+int main(int argc, char **argv) { (void)argv; volatile int n = argc; return gone(n) + gone(n + 1) + left(n); }'
+sed -i 's/\(\.string\|\.asciz\)\([[:space:]]*\)"gone"/\1\2"main.(*T).gone"/' go.s
+gcc -o go go.s && objcopy --redefine-sym 'left=main.(*T).left' go
+why "uprobe:$PWD/go:main.(*T).gone"
+says "a name with an asterisk that was inlined" "'main.\(\*T\).gone' has no code of its own"
+why "uprobe:$PWD/go:(*T).left"
+says "a name without its package" 'near: main\.\(\*T\)\.left'
 # Rust's names: another build's hash, and one that was inlined
 gcc -o rust -x c - <<<'void _ZN3app5serve17h4d65aabbccddeeffE(void) {} int main(void) { _ZN3app5serve17h4d65aabbccddeeffE(); }'
 why "uprobe:$PWD/rust:_ZN3app5serve17h2e3aaabbccddeeffE"

@@ -37,6 +37,7 @@ static const char *const symbols[] = {
 	"_ZN3app4findEv",		      /* app::find() */
 	"_ZN3appplERKNS_6ServerES2_", /* app::operator+(app::Server const&, app::Server const&) */
 	"_Znot",
+	"main.(*writer).big", /* Go */
 };
 
 static struct nw_image *make_image(void)
@@ -180,6 +181,10 @@ START_TEST(a_name_that_is_not_there_has_near_ones)
 		{"plane", "did you mean plain?", false},
 		{"mycrate::fo", "did you mean mycrate::foo?", false},
 		{"plai*n?", "", false},
+		{"writer.big", "did you mean main.(*writer).big?", false},
+		{"(writer).big", "did you mean main.(*writer).big?", false},
+		{"main.writer.bug", "did you mean main.(*writer).big?", false},
+		{"iter.big", "", false},
 		{"nothing_like_it", "", false},
 		{"app::handlr(int)", "did you mean app::handler(int)?", true},
 		{"handler", "did you mean app::handler(double), app::handler(int)?", true},

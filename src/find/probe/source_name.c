@@ -430,18 +430,31 @@ int nw_functions_of_spec(const struct nw_spec *spec, bool force, struct nw_image
 
 /* ---- near names --------------------------------------------------------------------- */
 
-/* Returns the distance of a function's name from the typed one, whose parameters and namespace may be wrong or
- * missing. */
+/* Returns a name without its parameters and without the signs of Go's receivers: "main.T.f" for "main.(*T).f". */
+static char *bare_name(const char *name)
+{
+	char *bare = strndup(name, find_parameters(name)), *to = bare;
+
+	for (const char *from = bare; from && *from; from++)
+		if (!strchr("(*)", *from))
+			*to++ = *from;
+	if (bare)
+		*to = '\0';
+	return bare;
+}
+
+/* Returns the distance of a function's name from the typed one, whose parameters and namespace, package or receiver may
+ * be wrong or missing. */
 static unsigned int distance_to(const char *typed, const char *name)
 {
 	unsigned int whole = nw_edit_distance(typed, name);
-	nw_cleanup(nw_free_ptr) char *a = strndup(typed, find_parameters(typed));
-	nw_cleanup(nw_free_ptr) char *b = strndup(name, find_parameters(name));
+	nw_cleanup(nw_free_ptr) char *a = bare_name(typed);
+	nw_cleanup(nw_free_ptr) char *b = bare_name(name);
 
 	if (!a || !b)
 		return whole;
 	size_t len = strlen(b), last = strlen(a);
-	bool ends = ends_with(b, len, a) && b[len - last - 1] == ':';
+	bool ends = ends_with(b, len, a) && strchr(":.", b[len - last - 1]);
 	unsigned int part = ends ? 1 : nw_edit_distance(a, b) + 2;
 	return whole < part ? whole : part;
 }
