@@ -15,6 +15,15 @@ said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t tracefs nodev 'a b' && exec '
 has "tracefs is found below a name with a blank" "$? $said" "^0 .*T='?[^']*/a b'?"
 said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t debugfs nodev debug && mount -t tmpfs none debug && exec '$NOPWATCH' stat -d 1 '$spec'" 2>&1)
 has "and nothing is mounted where there is none" "$? $said" '^1 nopwatch: tracefs is not mounted$'
+# RHEL 7 lets nobody else look into debugfs, where tracefs is then
+user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if $user "$NOPWATCH" --version >/dev/null 2>&1; then
+  said=$("$TESTS_LIB/own_mounts" "$nowhere; mount -t debugfs nodev debug && mount -t tmpfs -o mode=700 none debug && exec $user '$NOPWATCH' stat -d 1 '$spec'" 2>&1)
+  has "what a user may not look into is not called unmounted" "$? $said" '^1 nopwatch: may not use tracefs at .*/debug/tracing: Permission denied$'
+  has "... and root may" "$said" '^nopwatch: run as root'
+else
+  skip "what a user may not look into is not called unmounted" "no other user may run $NOPWATCH"
+fi
 mkdir fake && touch fake/trace_clock
 said=$(NOPWATCH_TRACEFS=$PWD/fake "$NOPWATCH" stat -d 1 "$spec" 2>&1)
 has "a kernel without uprobe_events" "$? $said" '^1 nopwatch: this kernel has no uprobe_events \(built without CONFIG_UPROBE_EVENTS\)$'
