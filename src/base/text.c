@@ -159,6 +159,6 @@ char *nw_absolute_path(const char *path)
 	bool is_root = real && strcmp(real, "/") == 0;
 
 	if (!real)
-		return strdup(path);
+		return dir && errno != ENOMEM ? strdup(path) : NULL;
 	return nw_text("%s/%s", is_root ? "" : real, base);
 }

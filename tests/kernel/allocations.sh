@@ -1,5 +1,6 @@
 # Every allocation of a command that arms probes fails in turn, and every system call with ALL=1: it ends with an error that says
-# why, or with the right answer, and leaves nothing behind (tests/lib/faults). A choice of them; ALL=1: all of them.
+# why, or with the right answer, and leaves nothing behind (tests/lib/faults). A choice of them, of callers that no command
+# before has tried; ALL=1: all of them.
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/faults.sh
 . "$TESTS_LIB/faults.sh"
@@ -8,19 +9,19 @@ errors=(EMFILE ENFILE EIO ENOMEM EINTR) live=1
 
 # a program of its own, which hits each probe 20 times and says nothing
 cp "$PROGRAMS/rare" rare
-printf '#!/bin/sh\nexec %s 20 1000 1 0 >/dev/null\n' "$PWD/rare" >load
+printf '#!/bin/sh\nexec ./rare 20 1000 1 0 >/dev/null\n' >load
 chmod +x load
-rare=$PWD/rare load=$PWD/load
+rare=./rare load=./load
 
 
 try() { # WHAT OPTION... COMMAND...
   local what=$1
   shift
-  fails_well "$what" --tracefs --most 12 "$@"
+  fails_well "$what" --tracefs --most 12 --copy rare --copy load --seen "$PWD/seen" "$@"
 }
 try "stat" --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
 # The journal cannot be written: that is the error, and no refusal of the kernel's.
-ok "stat with no room in /run" "$TESTS_LIB/faults" --call ENOSPC --most 0 --tracefs --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
+ok "stat with no room in /run" "$TESTS_LIB/faults" --call ENOSPC --most 0 --tracefs --copy rare --copy load --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
 try "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- "$load"
 try "stat --by" --facts "$NOPWATCH" stat -q -j --by comm "usdt:$rare:*" -- "$load"
 try "stat --stack" --facts "$NOPWATCH" stat -q -j --stack "usdt:$rare:*" -- "$load"
@@ -31,8 +32,8 @@ try "trace" --facts "$NOPWATCH" trace -q -j "usdt:$rare:*" -- "$load"
 try "trace of a tracepoint" --facts "$NOPWATCH" trace -q -j tracepoint:sched:sched_process_exec -- "$load"
 try "record" --facts --then "'$NOPWATCH' report -j a.dat" "$NOPWATCH" record -q -o a.dat "usdt:$rare:*" -- "$load"
 "$rare" 100000000 1 1 2000 >/dev/null &
-try "stat -p" --hits --facts "$NOPWATCH" stat -q -j -d 100ms "usdt:$rare:*" -p $!
-try "why" --facts "$NOPWATCH" why -j -d 100ms "usdt:$rare:rare:step" -p $!
+try "stat -p" --hits --facts "$NOPWATCH" stat -q -j -d 100ms "usdt:$PWD/rare:*" -p $!
+try "why" --facts "$NOPWATCH" why -j -d 100ms "usdt:$PWD/rare:rare:step" -p $!
 kill_jobs
 # the kernel's symbols are read by pages
 FAULT=call:0 FAULT_COUNT=$PWD/calls LD_PRELOAD=$FAULTS_LIB "$NOPWATCH" why -j -d 10ms "usdt:$rare:rare:step" >out
@@ -41,7 +42,8 @@ try "features" --facts "$NOPWATCH" features -j
 try "status" --facts "$NOPWATCH" status -j
 # a session whose process was killed is cleaned, or it is said why not
 dead="'$NOPWATCH' stat -q 'usdt:$rare:*' -- sh -c 'kill -9 \$PPID'"
-try "clean" --before "$dead" --then "'$NOPWATCH' clean | grep -o '^[0-9]* dead'" "$NOPWATCH" clean -q
+try "clean" --alone --before "$dead" --then "'$NOPWATCH' clean | grep -o '^[0-9]* dead'" "$NOPWATCH" clean -q
+try "add --dry-run" "$NOPWATCH" add -q --dry-run "usdt:$PWD/rare:*"
 # what is added is removed, and the answer is which events there were
 cat >events <<SH
 #!/bin/sh
@@ -49,6 +51,6 @@ grep -o ":allocations/[^ ]*" "$TRACEFS/uprobe_events" | sort
 "$NOPWATCH" remove -q 'allocations:*' 2>&1
 SH
 chmod +x events
-try "add" --then ./events "$NOPWATCH" add -q --group allocations "usdt:$rare:*"
+try "add" --alone --then "$PWD/events" "$NOPWATCH" add -q --group allocations "usdt:$rare:*"
 unchanged
 finish

@@ -366,6 +366,12 @@ static int have_opened(struct nw_reader *reader, unsigned int what, const char *
 	return got < 0 ? (int)got : 0;
 }
 
+/* The question, or a descriptor, could not be sent: errno says why. */
+static int tell_unsent(struct nw_reader *reader, struct nw_error *err)
+{
+	return errno == ENOMEM ? nw_no_memory(err) : tell_death(reader, err);
+}
+
 static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 			   struct waiting *wait, struct nw_error *err)
 {
@@ -378,10 +384,12 @@ static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 		return have_opened(reader, what, name, NULL, wait, err);
 	int fd = reader->file->get(reader->file->arg, what, name);
 	const int32_t code = fd < 0 ? -fd : 0;
-	bool sent = nw_send_message(reader->socket, &code, sizeof(code), fd);
+	int ret = 0;
+	if (!nw_send_message(reader->socket, &code, sizeof(code), fd))
+		ret = tell_unsent(reader, err);
 	if (fd >= 0)
 		close(fd);
-	return sent ? 0 : tell_death(reader, err);
+	return ret;
 }
 
 /* Sends the question and passes descriptors until the answer comes. */
@@ -393,7 +401,7 @@ static int converse(struct nw_reader *reader, struct nw_wire *out, struct nw_err
 
 	if (!nw_send_message(reader->socket, reader->question.data, reader->question.len,
 			     -1))
-		return errno == ENOMEM ? nw_no_memory(err) : tell_death(reader, err);
+		return tell_unsent(reader, err);
 	for (;;) {
 		ssize_t got = wait_message(reader, reader->socket, reader->answer,
 					   NW_MOST_MESSAGE, NULL, &wait, err);

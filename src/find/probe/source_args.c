@@ -140,8 +140,9 @@ int nw_source_operands(const struct nw_source_function *function,
 		names[i] = spec->args.item[i].name;
 	if (nw_image_variables(function->reader, function->image, function->vaddr, true,
 			       names, count, variables, &known, &why) < 0)
-		*warning = nw_text("the source of '%s' cannot be read: %s",
-				   function->symbol, why.what);
+		if (!(*warning = nw_text("the source of '%s' cannot be read: %s",
+					 function->symbol, why.what)))
+			return nw_no_memory(err);
 	int ret = judge_names(spec, variables, known, found, warning, err);
 	if (ret < 0 || !*found)
 		return ret;

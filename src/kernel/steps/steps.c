@@ -441,6 +441,9 @@ static void print_action(const struct nw_action *action, struct nw_buf *out)
 
 void nw_steps_print(const char *tracefs, const struct nw_steps *steps, struct nw_buf *out)
 {
+	out->failed |= steps->failed;
+	if (out->failed) /* a step may be half there */
+		return;
 	if (steps->list.count) {
 		nw_buf_adds(out, "T=");
 		nw_shell_word(out, tracefs);
@@ -448,5 +451,4 @@ void nw_steps_print(const char *tracefs, const struct nw_steps *steps, struct nw
 	}
 	nw_vec_each (&steps->list, step)
 		print_action(&step->go, out);
-	out->failed |= steps->failed;
 }

@@ -42,14 +42,15 @@ struct nw_unread *nw_unread_of(struct nw_stacks *stacks, const char *path, bool 
 		if (it->named == named && strcmp(it->why, why) == 0)
 			return it;
 	struct nw_unread *unread = nw_vec_add(&stacks->unread);
-	if (!unread)
-		return NULL;
-	*unread = (struct nw_unread){strdup(path), strdup(why), 0, named};
-	if (unread->path && unread->why)
-		return unread;
-	free(unread->path);
-	free(unread->why);
-	stacks->unread.count--;
+	if (unread) {
+		*unread = (struct nw_unread){strdup(path), strdup(why), 0, named};
+		if (unread->path && unread->why)
+			return unread;
+		free(unread->path);
+		free(unread->why);
+		stacks->unread.count--;
+	}
+	stacks->failed = -ENOMEM;
 	return NULL;
 }
 
