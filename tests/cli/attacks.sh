@@ -36,6 +36,7 @@ every_command() {
   bounded 0 stat --dry-run "func:$1:step"
   bounded 0 trace --dry-run --stack "uprobe:$1:step"
   bounded 0 script "func:$1:step"
+  bounded 0 stat --dry-run "func:$1:step(x)" # arguments by the names of the source
   bounded 3 why "func:$1:step"
 }
 
@@ -72,9 +73,12 @@ else
   LC_ALL=C strace -f -y -qq -e trace=open,openat,openat2 -o log head -c 1 /dev/zero >/dev/null 2>&1
   is "... and no device" "$("$TESTS_LIB/opened" log)" "'/dev/zero'"
   for name in $named; do
-    for words in "list" "list -v" "stat --dry-run func" "trace --dry-run --stack uprobe" "script func" "why func"; do
+    for words in "list" "list -v" "stat --dry-run func" "trace --dry-run --stack uprobe" "script func" "why func" "stat --dry-run func (x)"; do
       spec=./$name.lib
-      case $words in *func | *uprobe) spec=${words##* }:$spec:step words=${words% *} ;; esac
+      case $words in
+      *"(x)") spec="func:$spec:step(x)" words=${words% func*} ;;
+      *func | *uprobe) spec=${words##* }:$spec:step words=${words% *} ;;
+      esac
       # shellcheck disable=SC2086 # words
       "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" $words "$spec" >out 2>&1
       is "$words $spec opens nothing that it should not" "$("$TESTS_LIB/opened" log "$name.lib")" ""

@@ -77,6 +77,29 @@ wait $run
 is "when it fails, something is" "$? $(cut -d ';' -f 1 said)" "0 nopwatch: check.dat: 'test -e healthy' failed with status 1"
 ok "all of it" whole check.dat 0
 
+# Whoever it starts holds nothing of its journal: who is killed leaves a dead session at once, though they live on.
+"$NOPWATCH" record --until-cmd 'sleep 1234.25' --keep 1s -b 1M -o never.dat "$ALL" -- "$RARE" 100000000 1000 80 50 >/dev/null 2>said &
+run=$!
+wait_for armed
+wait_for pgrep -fx 'sleep 1234\.25'
+# descendants PID: their numbers
+descendants() {
+  local child
+  for child in $(pgrep -P "$1"); do
+    echo "$child"
+    descendants "$child"
+  done
+}
+started=$(descendants $run)
+ok "it has started a guard, a shell or its command, and CMD" test "$(wc -w <<<"$started")" -ge 3
+is "of whom none holds its journal" "$(for pid in $started; do readlink "/proc/$pid"/fd/*; done | grep /run/nopwatch)" ""
+cmd=$(pgrep -P $run -x rare)
+kill -9 $run
+wait $run 2>/dev/null
+has "when it is killed, clean takes its session away while CMD goes on" "$("$NOPWATCH" clean; kill -0 "$cmd" && echo alive)" \
+  $'^1 dead session removed.*\nalive$'
+kill "$cmd"
+
 "$NOPWATCH" record --until-cmd 'sleep 1234.5 & wait' -d 0.3 -o none.dat "$ALL" -p $rare 2>said
 is "what is not met records nothing" "$? $(cat said) $(ls none.dat 2>/dev/null)" "0 nopwatch: nothing recorded: the condition was not met "
 is_over() { ! pgrep -fx 'sleep 1234\.5'; } # who is killed takes a moment to go

@@ -18,6 +18,14 @@ is "a session is noted in /tmp" "$? $(cat said)" "0 "
 holds "and counts" out.json "probe('counter:step__begin')['hits'] == 100"
 ok "and takes the directory away" test ! -e /tmp/nopwatch
 
+# in /run, its directory is for root alone, whoever has made it before with which mode
+for made in "" "mkdir -m 755 /run/nopwatch;"; do
+  timeout 60 "$TESTS_LIB/own_mounts" "mount -t tmpfs none /run || exit 98; $made
+    '$NOPWATCH' stat -q -j -o out.json usdt:$PROGRAMS/counter:counter:step__begin -- \
+      sh -c 'stat -c %a /run/nopwatch && exec $PROGRAMS/counter 100 0 >/dev/null'" >said 2>&1
+  is "journals in /run are root's alone${made:+, also in a directory that others could read}" "$? $(cat said)" "0 700"
+done
+
 refused() { # WHAT
   said=$(without_run "$stat" 2>&1 >/dev/null)
   has "$1 is not used" "$? $said" "^1 nopwatch: .*/tmp/nopwatch"
