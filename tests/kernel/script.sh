@@ -15,7 +15,8 @@ is_armed() { grep -q armed "$1"; } # the file is emptied before each start
 
 "$NOPWATCH" script "$spec" >script.sh
 "$NOPWATCH" script -d 1 "$spec" >short.sh
-"$NOPWATCH" script -d 3 "$spec" >long.sh # for hits that must be there, also on a machine that is busy otherwise
+# Hits that must be there are waited for, and end the run, also on a machine that is busy otherwise.
+some=2000
 
 # beside stat on the same run
 cat >same.py <<'P'
@@ -72,7 +73,7 @@ holds "reports come while the text does" out.json "max(p.get('interval', 0) for 
 unchanged "a reader that goes away ends it"
 
 # --by pid, -p
-"$NOPWATCH" script -d 3 -p $server "$spec" | sh 2>said | "$NOPWATCH" stat -j --by pid --from - >out.json
+"$NOPWATCH" script -p $server "$spec" | sh 2>said | "$NOPWATCH" stat -j -n $some --by pid --from - >out.json
 holds "-p and --by pid" out.json "{p['group'] for p in of('probe') if p['hits']} == {'$server'}"
 "$SERVER" -p 1000 >/dev/null & short=$!
 begun $short "$SERVER"
@@ -174,7 +175,12 @@ ok "where something is" test -s late
 # a kernel that takes a filter and ignores it: the reader goes by what the script says
 "$SERVER" -p 500 >/dev/null & other=$!
 begun $other "$SERVER"
-"$NOPWATCH" script -d 3 "$spec" | $first >all 2>said
+: >said
+$default $first script.sh >all 2>said & script=$!
+wait_for is_armed said
+more_hits $some
+kill $script
+wait $script
 {
   echo "#nw only $server"
   for task in /proc/$server/task/*; do echo "#nw task ${task##*/} $server ?"; done
@@ -192,12 +198,12 @@ mkdir "$dir"
 cp "$SERVER" "$dir/it's"
 "$dir/it's" -t 2 -p 200 >/dev/null & odd=$!
 for shell in "${shells[@]}"; do
-  "$NOPWATCH" script -d 3 -x "$dir/it's" 'myserver:*' >odd.sh
-  $shell odd.sh 2>said | "$NOPWATCH" stat -j --from - >out.json
+  "$NOPWATCH" script -x "$dir/it's" 'myserver:*' >odd.sh
+  $shell odd.sh 2>said | "$NOPWATCH" stat -j -n $some --from - >out.json
   holds "$shell: a path that needs quotes" out.json "probe('myserver:request__done')['hits'] > 100"
 done
 kill $odd
-"$NOPWATCH" script -d 3 --remote-path "$PWD/copy" -x "$SERVER" 'myserver:*' >copy.sh
+"$NOPWATCH" script --remote-path "$PWD/copy" -x "$SERVER" 'myserver:*' >copy.sh
 said=$($first copy.sh 2>&1)
 has "no file there" "$? $said" "^1 nopwatch: there is no file '.*/copy'"
 cp "$SERVER" copy
@@ -207,13 +213,19 @@ said=$($first copy.sh 2>&1)
 has "another file there" "$? $said" '^1 nopwatch: .* is not the file that this script was made for: its size'
 cp "$SERVER" copy
 ./copy -t 2 -p 200 >/dev/null & copy=$!
-$first copy.sh 2>/dev/null | "$NOPWATCH" stat -j --from - >out.json
+$first copy.sh 2>/dev/null | "$NOPWATCH" stat -j -n $some --from - >out.json
 holds "--remote-path" out.json "probe('myserver:request__done')['hits'] > 100"
 kill $copy
 
 # two at once
-$first long.sh >one 2>said & one=$!
-$first long.sh >two 2>said & two=$!
+: >said.one
+: >said.two
+$default $first script.sh >one 2>said.one & one=$!
+$default $first script.sh >two 2>said.two & two=$!
+wait_for is_armed said.one
+wait_for is_armed said.two
+more_hits $((2 * some))
+kill $one $two
 wait $one $two
 "$NOPWATCH" stat -j --from one >one.json
 "$NOPWATCH" stat -j --from two >two.json
