@@ -38,22 +38,39 @@ others_sessions() {
   done
 }
 
+# Does a text name a session that has gone, or say that one disarms (rcu_expedited)? Somebody else's, which began and ended
+# while the text was read.
+has_gone_meanwhile() {
+  local name
+  grep -qx 'rcu_expedited 28279' <<<"$1" && return
+  for name in $(grep -oE '\b(nopwatch_|gate\.)?[0-9]+_[0-9a-f]{6}\b' <<<"$1" | sed 's/^nopwatch_//; s/^gate\.//' | sort -u); do
+    [ -d "$TRACEFS/instances/nopwatch_$name" ] || [ -e "/run/nopwatch/$name" ] || return 0
+  done
+  return 1
+}
+
 # What a session could leave behind, and what of others it could disturb. Sessions of others that begin or end meanwhile are
-# left out.
+# left out. What is left behind stays, and is told after ten looks.
 tracefs_state() {
-  local others state
-  others=$(others_sessions)
-  state=$(
-    cat "$TRACEFS/uprobe_events"
-    cat "$TRACEFS/synthetic_events" 2>/dev/null
-    ls "$TRACEFS/instances"
-    ls -A -I hit.cost /run/nopwatch 2>/dev/null # kept until the next boot
-    cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \
-      "$TRACEFS/trace_clock" "$TRACEFS/set_event_pid"
-    cat /sys/kernel/rcu_expedited 2>/dev/null
-  )
-  others+=$'\n'$(others_sessions)
-  grep -vF -- "$(grep . <<<"$others" || echo /none/)" <<<"$state"
+  local others state i
+  for i in {1..10}; do
+    others=$(others_sessions)
+    state=$(
+      cat "$TRACEFS/uprobe_events"
+      cat "$TRACEFS/synthetic_events" 2>/dev/null
+      ls "$TRACEFS/instances"
+      ls -A -I hit.cost /run/nopwatch 2>/dev/null # kept until the next boot
+      cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \
+        "$TRACEFS/trace_clock" "$TRACEFS/set_event_pid"
+      sed 's/^/rcu_expedited /' /sys/kernel/rcu_expedited 2>/dev/null
+    )
+    others+=$'\n'$(others_sessions)
+    # sessions of others switch it on while they disarm (NW_EXPEDITED)
+    [ "$others" = $'\n' ] || state=${state/%rcu_expedited 28279/rcu_expedited 0}
+    state=$(grep -vF -- "$(grep . <<<"$others" || echo /none/)" <<<"$state")
+    has_gone_meanwhile "$state" || break
+  done
+  printf '%s\n' "$state"
 }
 
 state_before=$(tracefs_state)
