@@ -37,7 +37,7 @@ says 2 "--max-rate '0': not a number of hits per second" stat a:b --max-rate 0
 says 2 "--max-rate '1k': not a number of hits per second" record a:b --max-rate 1k
 says 2 "--until 'request': not a condition such as 'SPAN > 50ms'" record a:b --until request
 says 2 "--until '> 5ms': not a condition such as 'SPAN > 50ms'" record a:b --until '> 5ms'
-says 2 "--until: 'fast' is not a time such as 50ms, 1 or 2m" record a:b --until 'request > fast'
+says 2 "--until: 'fast' is not a time such as 50ms, 1s or 2m" record a:b --until 'request > fast'
 says 2 "--until: one condition at a time" record a:b --until 'a > 1s' --until 'b > 1s'
 says 2 "--until-cmd ' ': not a command" record a:b --until-cmd ' '
 says 2 "--keep '0': not a time such as 10, 500ms or 2m" record a:b --until 'a > 1s' --keep 0

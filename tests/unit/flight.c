@@ -20,13 +20,13 @@ START_TEST(a_condition_is_a_span_and_a_time)
 		uint64_t least;
 	} right[] = {
 		{"request > 50ms", "request", 50000001},
-		{"app:request>=1", "app:request", 1000000000},
+		{"app:request>=1s", "app:request", 1000000000},
 		{"  a..b,key=id  >2m ", NULL, 0},
 		{" a..b,key=id  >2m", "a..b,key=id", 120000000001},
 	};
 	static const char *const wrong[] = {
-		"",	  "request",  "request > ", "> 5ms",  "x < 5ms", "request > 0",
-		"x > -1", "x > 5 ms", "x >> 5",	    "x > p99"};
+		"",	  "request",  "request > ", "> 5ms",   "x < 5ms", "request > 0",
+		"x > -1", "x > 5 ms", "x >> 5",	    "x > p99", "x > 5"};
 	struct nw_error err;
 	struct nw_until until;
 
