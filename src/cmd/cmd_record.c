@@ -35,6 +35,7 @@ static int record(const struct nw_args *args, const char *path,
 			path, result->hits, bytes / 1024, lost);
 	nw_warn_dropped(args, result);
 	nw_warn_stacks(args, result);
+	nw_note_silent(args, result);
 	return 0;
 }
 

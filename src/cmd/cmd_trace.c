@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* trace: prints one line per event. */
 #include <errno.h>
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "request.h"
@@ -36,8 +37,30 @@ static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)
 	return nw_sink_write(&((struct tracer *)arg)->sink, text, err);
 }
 
-static void print_result(const struct nw_args *args, const struct nw_run_result *result)
+/* --slower that shows nothing says how long the spans were. */
+static void note_none_slow(const struct nw_measure *measure,
+			   const struct nw_run_result *result)
 {
+	char longest[16];
+
+	if (measure->slow_spans)
+		return;
+	if (!measure->ended_spans) {
+		if (result->hits)
+			nw_note("no span has ended");
+		return;
+	}
+	nw_duration_text(measure->longest_ns, longest);
+	nw_note(nw_plural(measure->ended_spans,
+			  "%" PRIu64 " span ended, none was so long; the longest took %s",
+			  "%" PRIu64 " spans ended, none was so long; the longest took %s"),
+		measure->ended_spans, longest);
+}
+
+static void print_result(const struct tracer *t, const struct nw_run_result *result)
+{
+	const struct nw_args *args = t->args;
+
 	if (args->quiet)
 		return;
 	char lost[48];
@@ -47,13 +70,9 @@ static void print_result(const struct nw_args *args, const struct nw_run_result 
 	nw_warn_dropped(args, result);
 	nw_warn_incomplete(args, result);
 	nw_warn_stacks(args, result);
-	for (size_t i = 0; i < result->selection.probes.count; i++) {
-		const struct nw_probe *probe = result->selection.probes.item[i];
-		/* The disabling of a probe was reported when it happened. */
-		if (result->states && result->states[i].text && !probe->hidden &&
-		    (args->from || !nw_result_is_disabled(result, i)))
-			nw_note("%s: %s", probe->label, result->states[i].text);
-	}
+	nw_note_silent(args, result);
+	if (args->format->for_people && nw_slower_asked(&args->slower))
+		note_none_slow(&t->timeline.measure, result);
 }
 
 static int trace(struct tracer *t, const struct nw_consumer *consumer,
@@ -74,7 +93,7 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 	}
 	if (ret < 0)
 		return ret;
-	print_result(t->args, result);
+	print_result(t, result);
 	ret = spans ? nw_timeline_finish(&t->timeline, result, err)
 		    : nw_printer_finish(&t->printer, result, err);
 	return ret < 0 ? ret : nw_sink_close(&t->sink, err);

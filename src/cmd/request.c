@@ -211,6 +211,18 @@ void nw_warn_incomplete(const struct nw_args *args, const struct nw_run_result *
 			result->incomplete);
 }
 
+void nw_note_silent(const struct nw_args *args, const struct nw_run_result *result)
+{
+	for (size_t i = 0;
+	     result->states && !args->quiet && i < result->selection.probes.count; i++) {
+		const struct nw_probe *probe = result->selection.probes.item[i];
+		/* The disabling of a probe was reported when it happened. */
+		if (result->states[i].text && !probe->hidden &&
+		    (args->from || !nw_result_is_disabled(result, i)))
+			nw_note("%s: %s", probe->label, result->states[i].text);
+	}
+}
+
 static void warn_unread(const struct nw_run_result *result)
 {
 	const struct nw_unread *unread;

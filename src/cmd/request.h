@@ -24,12 +24,14 @@ int nw_prepared_run(const struct nw_prepared *prepared, const struct nw_consumer
 		    struct nw_run_result *out, struct nw_error *err);
 /* Returns the exit status: that of CMD if the run ended with CMD. */
 int nw_result_status(const struct nw_args *args, const struct nw_run_result *result);
-/* Prints a note on hits that were counted but not recorded, if there were any. */
 /* Says on a terminal how much is attached, and how it ends. Returns whether stderr is one and -q was not given. */
 bool nw_note_armed(const struct nw_args *args, const struct nw_run_result *so_far);
+/* Prints a note on hits that were counted but not recorded, if there were any. */
 void nw_warn_dropped(const struct nw_args *args, const struct nw_run_result *result);
 /* Prints a note on hits whose records were lost, if there were any. */
 void nw_warn_incomplete(const struct nw_args *args, const struct nw_run_result *result);
+/* Prints why probes had no hits, or no more hits, a line for each. */
+void nw_note_silent(const struct nw_args *args, const struct nw_run_result *result);
 /* Prints a note if stacks may contain wrong functions or functions without names. */
 void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *result);
 

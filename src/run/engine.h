@@ -425,6 +425,8 @@ struct nw_measure {
 	bool *begins;		    /* by probe: it begins a span */
 	const struct nw_task *task; /* of the current hit; NULL: unknown */
 	uint64_t slow_spans;	    /* number of calls of slow() */
+	/* Used if slow spans are requested: how many spans have ended, and how long the longest took. */
+	uint64_t ended_spans, longest_ns;
 	/* The error of a function that was called inside hit(); code 0: none. */
 	struct nw_error failure;
 };

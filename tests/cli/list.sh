@@ -218,7 +218,7 @@ said=$("$NOPWATCH" list --functions 2>&1)
 has "no file" "$? $said" "^2 nopwatch: --functions: of which file\?"
 said=$("$NOPWATCH" list --functions ./sizes sized_tow 2>&1 | tr '\n' ' ')
 has "no such function" "$said" "^nopwatch: there is no function 'sized_tow' in ./sizes.*did you mean.*sized_two"
-said=$("$NOPWATCH" stat --dry-run 'func:./sizes:sized_*' 2>&1 >/dev/null | grep -v 'is mounted read-only')
+said=$("$NOPWATCH" stat --dry-run 'func:./sizes:sized_*' 2>&1 >/dev/null | grep -v '^nopwatch: tracefs is ')
 is "a pattern says which functions it matches" "$said" "nopwatch: func:./sizes:sized_* matches 2 functions: sized_one, sized_two"
 hasnt "a name says nothing" "$("$NOPWATCH" stat --dry-run func:./sizes:sized_one 2>&1 >/dev/null)" matches
 is "functions of all that CMD loads" "$("$NOPWATCH" list 'func:*:w*k' -- ./target | grep -F ./target)" "func:./target:work"
@@ -242,6 +242,10 @@ chmod +x scripts/wrapped my.pyenv/shims/shimmed
 PATH=$PWD/scripts:$PWD/my.pyenv/shims:$PATH
 is "a script means the program that it starts" "$("$NOPWATCH" list -q usdt:wrapped:counter:step__end)" "usdt:$PWD/counter:counter:step__end"
 is "also as CMD" "$("$NOPWATCH" list -q step__end -- wrapped 5)" "usdt:$PWD/counter:counter:step__end"
+for command in "list scripts/wrapped" "list usdt:scripts/wrapped:counter:step__end" "stat --dry-run usdt:scripts/wrapped:counter:step__end" "stat --dry-run func:scripts/wrapped:main"; do
+  # shellcheck disable=SC2086 # words
+  has "the path of a script is not its program, which is named: $command" "$("$NOPWATCH" $command 2>&1 >out)" "it is a script that starts $PWD/counter: name that file"
+done
 has "which is said" "$("$NOPWATCH" stat --dry-run usdt:wrapped:counter:step__end 2>&1 >out)" "wrapped is a script .*: the probes are those of $PWD/counter"
 unset PYENV_VERSION # set where a shim of pyenv started these tests
 echo 3.9 >my.pyenv/version

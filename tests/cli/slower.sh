@@ -48,8 +48,11 @@ ok "relative to the spans before" test "$(grep -c '"slow"' relative)" -gt 0
 is "each is longer than its limit" "$(j relative "all(s['latency_ns'] > s['limit_ns'] for s in of('slow'))")" True
 has "and text says how long the others were" "$("$NOPWATCH" trace --from "$sample" --slower p99 | head -n 1)" \
   '\(p99 so far: [0-9.]+[mnu]?s\)'
-"$NOPWATCH" trace --from "$sample" --slower 1h >none
+"$NOPWATCH" trace --from "$sample" --slower 1h >none 2>told
 is "none is no error" "$?.$(wc -c <none)" 0.0
+spans=$("$NOPWATCH" trace -j --from "$sample" --slower 1ns | grep -c '"type":"slow"')
+has "but is told, with how long the longest was" "$(cat told)" "^nopwatch: $spans spans ended, none was so long; the longest took [0-9.]+ms$"
+is "unless -q is given" "$("$NOPWATCH" trace -q --from "$sample" --slower 1h 2>&1)" ""
 "$NOPWATCH" trace --from "$sample" | head -n 1 >/dev/null
 without=${PIPESTATUS[0]}
 "$NOPWATCH" trace --from "$sample" --slower 1us | head -n 1 >/dev/null

@@ -11,6 +11,8 @@ has "code that is not executed" "$(cat text)" '^target:tick: no hit: everything 
 holds "in one word" out.json "probe('target:tick')['state'] == 'not-hit'"
 "$NOPWATCH" trace -d 0.3 -p $pid "usdt:$target:target:tick" >text 2>err
 has "trace says so, too" "$(cat err)" 'target:tick: no hit: everything is in place'
+"$NOPWATCH" record -d 0.3 -p $pid -o none.dat "usdt:$target:target:tick" 2>err
+has "record, too" "$(cat err)" 'target:tick: no hit: everything is in place'
 stop
 cp "$target" mine
 "$NOPWATCH" stat -d 0.3 "usdt:$PWD/mine:target:tick" >text 2>&1

@@ -186,7 +186,9 @@ static int add_named(const struct nw_spec *spec, const struct nw_scope *scope,
 	if (nw_has_glob(spec->path) && stat(spec->path, &st) < 0)
 		return add_globbed(spec->path, scope->force, selection, out, err);
 	if (strchr(spec->path, '/'))
-		return add_file(selection, spec->path, scope->force, out, err);
+		return nw_hint_script(
+			spec->path, add_file(selection, spec->path, scope->force, out, err),
+			err);
 	int ret = nw_locate_elf(spec->path, &path, &script, err);
 	if (ret == 0 && script)
 		ret = tell_script(selection, spec->path, script, path, err);

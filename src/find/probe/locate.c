@@ -468,6 +468,16 @@ int nw_follow_script(const char *path, char **out)
 	return ret == 0 && !*out ? follow_exec(text, out) : ret;
 }
 
+int nw_hint_script(const char *path, int ret, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *program = NULL;
+
+	if (ret == -ENOEXEC && nw_follow_script(path, &program) == 0 && program)
+		nw_error_hint(err, "it is a script that starts %s: name that file",
+			      program);
+	return ret;
+}
+
 int nw_locate_elf(const char *name, char **out, char **script, struct nw_error *err)
 {
 	char *path = NULL;

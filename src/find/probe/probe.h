@@ -256,6 +256,8 @@ int nw_locate(const char *name, char **out, struct nw_error *err);
 /* Finds the program that a script starts: a shim of pyenv, rbenv or nodenv, or a line `exec /FILE ...`. *out stays NULL if it is
  * unknown, or the file is no script. Returns 0 or -ENOMEM. */
 int nw_follow_script(const char *path, char **out) nw_must_check;
+/* Adds to the error of a file that is no ELF file (ret is -ENOEXEC), if it is a script, which program it starts. Returns ret. */
+int nw_hint_script(const char *path, int ret, struct nw_error *err);
 /*
  * Finds the ELF file of a bare name. If $PATH has a script of that name, this is the program that the script starts
  * (nw_follow_script()), a file that a process maps by that name, the next program in $PATH that is no script, or the script's

@@ -122,8 +122,9 @@ static void search_file(struct searching *s, const char *path)
 {
 	struct nw_error err = {0};
 	struct nw_image *image;
+	int ret = nw_image_open(path, s->search->force, &image, &err);
 
-	if (nw_image_open(path, s->search->force, &image, &err) < 0) {
+	if (nw_hint_script(path, ret, &err) < 0) {
 		s->finder->failed(s->finder->arg, &err, true);
 		return;
 	}

@@ -417,7 +417,10 @@ int nw_image_of_spec(const struct nw_spec *spec, bool force, struct nw_image **i
 	int ret = strchr(spec->path, '/') ? 0
 					  : nw_locate_elf(spec->path, &path, &script, err);
 
-	return ret < 0 ? ret : nw_image_open(path ? path : spec->path, force, image, err);
+	if (ret < 0)
+		return ret;
+	const char *file = path ? path : spec->path;
+	return nw_hint_script(file, nw_image_open(file, force, image, err), err);
 }
 
 int nw_functions_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,

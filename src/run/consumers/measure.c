@@ -87,6 +87,10 @@ static void show_slow(struct nw_measure *m, const struct nw_span_event *event)
 {
 	struct nw_slow_span slow;
 
+	if (event->moment == NW_SPAN_ENDS) {
+		m->ended_spans++;
+		m->longest_ns = nw_max64(m->longest_ns, event->latency);
+	}
 	if (!nw_slow_watch_span(m->slow, event, &slow) || m->failure.code)
 		return;
 	const struct nw_run_result *so_far = nw_run_so_far(m->run);
