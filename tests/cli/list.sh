@@ -242,6 +242,12 @@ chmod +x scripts/wrapped my.pyenv/shims/shimmed
 PATH=$PWD/scripts:$PWD/my.pyenv/shims:$PATH
 is "a script means the program that it starts" "$("$NOPWATCH" list -q usdt:wrapped:counter:step__end)" "usdt:$PWD/counter:counter:step__end"
 is "also as CMD" "$("$NOPWATCH" list -q step__end -- wrapped 5)" "usdt:$PWD/counter:counter:step__end"
+# an interpreter that ignores the script, whose line names another program
+cp "$PROGRAMS/target" target
+printf '#!%s 3\nexec %s\n' "$PWD/counter" "$PWD/target" >scripts/both
+chmod +x scripts/both
+is "CMD is a script: what it starts, and its interpreter" "$("$NOPWATCH" list -q step__end tick -- both | sort)" \
+  "$(printf 'usdt:%s:counter:step__end\nusdt:%s:target:tick' "$PWD/counter" "$PWD/target")"
 for command in "list scripts/wrapped" "list usdt:scripts/wrapped:counter:step__end" "stat --dry-run usdt:scripts/wrapped:counter:step__end" "stat --dry-run func:scripts/wrapped:main"; do
   # shellcheck disable=SC2086 # words
   has "the path of a script is not its program, which is named: $command" "$("$NOPWATCH" $command 2>&1 >out)" "it is a script that starts $PWD/counter: name that file"

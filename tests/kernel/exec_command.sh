@@ -23,6 +23,9 @@ alone "a program itself" 300 -- "$prog" 300 1000
 hasnt "needs no notice" "$(cat said)" 'counted'
 alone "env" 300 -- env A=1 "$prog" 300 1000
 has "says that others are not counted" "$(cat said)" "only 'env' and the processes that it starts are counted.*-a counts every process"
+printf '#!%s 300\nexec %s\n' "$prog" "$PROGRAMS/target" >bin/script # which its interpreter does not look into
+chmod +x bin/script
+alone "the interpreter of a script that starts another program" 300 -- bin/script
 alone "timeout" 300 -- timeout -k 9 60 counted 300 1000
 alone "wrappers in wrappers" 300 -- nice -n 1 env -u HOME A=1 timeout 60 counted 300 1000
 alone "sh -c" 300 -- sh -c "'$prog' 300 1000"

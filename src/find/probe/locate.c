@@ -341,7 +341,7 @@ int nw_locate(const char *name, char **out, struct nw_error *err)
 
 /* ---- the interpreter of a script ---------------------------------------------------- */
 
-/* Reads the begin of a file as text. Returns its length, or -ENOENT. */
+/* Reads the beginning of a file as text. Returns its length, or -ENOENT. */
 static int read_begin(const char *path, char *out, size_t room)
 {
 	int fd = nw_open_regular(AT_FDCWD, path);
@@ -436,7 +436,7 @@ static int follow_shim(const char *path, const char *text, char **out)
 	return ret;
 }
 
-/* The program that a line of a shell script runs in its own place: exec "/usr/lib/app/app" "$@" */
+/* Finds the program that a line of a shell script runs in its own place: exec "/usr/lib/app/app" "$@" */
 static int follow_exec(const char *text, char **out)
 {
 	for (const char *line = text; line && !*out; line = strchr(line, '\n')) {
@@ -615,28 +615,46 @@ static int add_needed(const struct nw_image *user, const nw_strings *dirs, bool 
 	return ret;
 }
 
-int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_error *err)
+static int add_executable(const char *path, bool force, nw_images *out,
+			  struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *interpreter = NULL;
-	nw_strings dirs = {0};
-	struct nw_image *image;
+	struct nw_image *image, **slot;
 	int ret = nw_image_open(path, force, &image, err);
 
-	if (ret == -ENOEXEC) {
-		ret = nw_follow_script(path, &interpreter) < 0 ? nw_no_memory(err)
-		      : interpreter			       ? 0
-				    : nw_locate_interpreter(path, &interpreter, err);
-		if (ret == 0)
-			ret = nw_image_open(interpreter, force, &image, err);
-	}
 	if (ret < 0)
 		return ret;
-	struct nw_image **slot = nw_vec_add(out);
-	if (!slot) {
+	bool known = nw_images_find(out, image->dev, image->ino);
+	if (known || !(slot = nw_vec_add(out))) {
 		nw_image_free(image);
-		return nw_no_memory(err);
+		return known ? 0 : nw_no_memory(err);
 	}
 	*slot = image;
+	return 0;
+}
+
+/* Adds what a script runs: the program that it starts, if that is known, and its interpreter. */
+static int add_script(const char *path, bool force, nw_images *out, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *program = NULL;
+	nw_cleanup(nw_free_ptr) char *interpreter = NULL;
+	int ret = nw_follow_script(path, &program) < 0 ? nw_no_memory(err) : 0;
+
+	if (ret == 0 && program)
+		ret = add_executable(program, force, out, err);
+	if (ret == 0)
+		ret = nw_locate_interpreter(path, &interpreter, err);
+	return ret < 0 ? ret : add_executable(interpreter, force, out, err);
+}
+
+int nw_locate_needed(const char *path, bool force, nw_images *out, struct nw_error *err)
+{
+	nw_strings dirs = {0};
+	int ret = add_executable(path, force, out, err);
+
+	if (ret == -ENOEXEC)
+		ret = add_script(path, force, out, err);
+	if (ret < 0)
+		return ret;
 	ret = library_dirs(&dirs);
 	for (size_t i = 0; ret == 0 && i < out->count; i++) /* `out` grows meanwhile */
 		ret = add_needed(out->item[i], &dirs, force, out);
