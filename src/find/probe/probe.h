@@ -250,6 +250,8 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 /* Finds the executable file that a shell would run; *out stays NULL if there is none. The caller frees it. Returns
  * -ENOMEM on failure. */
 int nw_find_program(const char *name, char **out) nw_must_check;
+/* Returns the file that has the USDT probes of a program: the program java has none, but loads the JVM, which has them. */
+const char *nw_usdt_file(const char *name);
 /* Finds the file of a bare name: in $PATH, then among the libraries, then among the files that processes map, then where packages
  * put servers. The caller frees it. EEXIST: there are several, and the error names them. */
 int nw_locate(const char *name, char **out, struct nw_error *err);
@@ -266,8 +268,8 @@ int nw_hint_script(const char *path, int ret, struct nw_error *err);
 int nw_locate_elf(const char *name, char **out, char **script, struct nw_error *err);
 /* Fails, since a spec names no file and no process is given, and says what to write instead. */
 int nw_no_file_named(const char *spec, struct nw_error *err);
-/* Finds the libraries that the dynamic linker would load for an executable (for a script, its interpreter). The
- * executable comes first. */
+/* Finds the libraries that the dynamic linker would load for an executable; for a script, for the program that it starts
+ * (nw_follow_script()) and for its interpreter. The executables come first. */
 int nw_locate_needed(const char *path, bool force, nw_images *out,
 		     struct nw_error *err) nw_must_check;
 

@@ -62,8 +62,7 @@ static int add_word(struct nw_search *search, const char *word, struct nw_error 
 	if (!is_spec && (stat(word, &st) == 0 || (strchr(word, '/') && !strchr(word, ':'))))
 		return add_place(search, word, err);
 	if (strchr(word, ':') || nw_has_glob(word) || elsewhere ||
-	    (found = nw_locate_elf(strcmp(word, "java") == 0 ? "libjvm.so" : word, &located,
-				   &script, err)) < 0)
+	    (found = nw_locate_elf(nw_usdt_file(word), &located, &script, err)) < 0)
 		return found == -ENOMEM || found == -EEXIST
 			       ? found
 			       : add_pattern(search, word, err);

@@ -267,6 +267,11 @@ static size_t perf_prefix(const char *text, size_t len)
 	return len > 4 && memcmp(text, "sdt_", 4) == 0 && !memchr(text, ':', len) ? 4 : 0;
 }
 
+const char *nw_usdt_file(const char *name)
+{
+	return strcmp(name, "java") == 0 ? "libjvm.so" : name;
+}
+
 static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 		      struct nw_error *err)
 {
@@ -288,11 +293,8 @@ static int parse_usdt(const char *text, size_t len, struct nw_spec *spec,
 		spec->provider = glob_field(cut_field(text, &len));
 	}
 	spec->any_path = len == 1 && *text == '*';
-	/* The program java has no probes. It loads the JVM, which has them. */
-	bool java = len == 4 && memcmp(text, "java", 4) == 0;
-	spec->path = spec->any_path ? strdup("")
-		     : java	    ? strdup("libjvm.so")
-				    : strndup(text, len);
+	nw_cleanup(nw_free_ptr) char *file = strndup(text, spec->any_path ? 0 : len);
+	spec->path = file ? strdup(nw_usdt_file(file)) : NULL;
 	return spec->name && spec->provider && spec->path ? 0 : nw_no_memory(err);
 }
 
