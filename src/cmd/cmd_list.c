@@ -239,14 +239,14 @@ static void list_named_functions(struct listing *list)
 {
 	const struct nw_args *args = list->args;
 	bool scope = args->pids.count || args->cmd;
-	size_t first = args->file || scope ? 0 : 1;
+	size_t at = args->file || scope ? 0 : 1;
 	char *file = (char *)(uintptr_t)(args->file ? args->file
 					 : scope    ? ""
 						    : args->words.item[0]);
 	struct nw_error err;
 
-	for (size_t i = first; i == first || i < args->words.count; i++) {
-		const char *pattern = i < args->words.count ? args->words.item[i] : "*";
+	do {
+		const char *pattern = at < args->words.count ? args->words.item[at] : "*";
 		const struct nw_spec spec = {.text = file,
 					     .path = file,
 					     .any_path = !args->file && scope,
@@ -256,7 +256,7 @@ static void list_named_functions(struct listing *list)
 			list->failed = true;
 		}
 		(void)flush(list);
-	}
+	} while (++at < args->words.count);
 }
 
 /* ---- the command -------------------------------------------------------------------- */

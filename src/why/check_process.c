@@ -98,7 +98,7 @@ void nw_check_bits(struct judge *judge)
 
 	if (!image || !image->arch)
 		return;
-	if (image->elf64 || nw_arch_native()->word == 4) {
+	if (image->elf64 || sizeof(void *) == 4) {
 		nw_pass(judge, "%s, %d bits", image->arch->name, image->elf64 ? 64 : 32);
 		return;
 	}

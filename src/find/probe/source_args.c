@@ -139,10 +139,12 @@ int nw_source_operands(const struct nw_source_function *function,
 	for (size_t i = 0; i < count; i++)
 		names[i] = spec->args.item[i].name;
 	if (nw_image_variables(function->reader, function->image, function->vaddr, true,
-			       names, count, variables, &known, &why) < 0)
-		if (!(*warning = nw_text("the source of '%s' cannot be read: %s",
-					 function->symbol, why.what)))
+			       names, count, variables, &known, &why) < 0) {
+		*warning = nw_text("the source of '%s' cannot be read: %s",
+				   function->symbol, why.what);
+		if (!*warning)
 			return nw_no_memory(err);
+	}
 	int ret = judge_names(spec, variables, known, found, warning, err);
 	if (ret < 0 || !*found)
 		return ret;
