@@ -6,8 +6,8 @@
 
 #include "base/base.h"
 
-/* include/linux/errno.h: the kernel's own "operation is not supported", which leaks out of
- * uprobe_register() when an instruction cannot be probed. Not in errno.h. */
+/* The kernel's own ENOTSUPP (include/linux/errno.h), which errno.h does not have. uprobe_register() returns it to user
+ * space when an instruction cannot be probed. */
 #define KERNEL_ENOTSUPP 524
 
 const char *nw_strerror(int code)

@@ -227,8 +227,8 @@ struct nw_diagnosis {
  * program; NULL: `words`, its arguments and its environment, tell it, or nothing is known of such a probe.
  */
 const char *nw_switch_text(const struct nw_probe *probe, const char *words);
-/* The same for a probe that fires always only while another probe is armed. NULL: that one is selected, too, or none is
- * needed. */
+/* Some probes fire for every call only while another probe of their program is armed. Returns a sentence that says so; NULL:
+ * the selection has the other probe, too, or this probe needs none. */
 const char *nw_switch_partner(const struct nw_selection *selection,
 			      const struct nw_probe *probe);
 

@@ -737,7 +737,7 @@ START_TEST(help_names_the_keys)
 }
 END_TEST
 
-/* What a title of 80 columns has no room for is in a second line, unless lines are few. */
+/* The title goes on in a second line if 80 columns are too few for it, but not on a screen of few lines. */
 START_TEST(a_title_may_have_two_lines)
 {
 	setup();

@@ -250,7 +250,8 @@ static int name_arguments(const struct matching *m, const struct found *f,
 		if (ret == 0)
 			ret = nw_source_operands(&function, m->spec, &probe->args,
 						 &point->operands, found, &warning, m->err);
-	/* A type that the user gave to a value in a register that no program may read is an error, as it is by order. */
+	/* A floating-point argument that lies in a register which the kernel cannot read is an error, whether the user names
+	 * it or counts it. */
 	nw_vec_each (&probe->points, point)
 		for (size_t i = 0; ret == 0 && *found && i < point->operands.count; i++)
 			if (point->operands.item[i].problem &&

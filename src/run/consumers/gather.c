@@ -240,7 +240,7 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 	bool function = g->spec.kind != NW_SPEC_USDT && g->spec.kind != NW_SPEC_TRACEPOINT;
 	struct nw_symbol symbol = {0};
 
-	/* What fits nothing is looked for as it is: Go has '*' in its names. */
+	/* A pattern that matches no function may be a name: Go's names have '*' in them. */
 	if (!image || !*g->spec.name || (g->facts.selection && nw_has_glob(symbol_name(g))))
 		return 0;
 	if (g->spec.kind == NW_SPEC_USDT)

@@ -278,7 +278,7 @@ enum nw_shows {
 
 struct nw_output;
 
-/* What is known of a function apart from its names. */
+/* A row of `list --functions` shows these facts behind the names of a function. */
 struct nw_function_details {
 	uint64_t size;		    /* 0: unknown */
 	struct nw_source_line line; /* where its source begins */
