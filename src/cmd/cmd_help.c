@@ -26,9 +26,9 @@ const struct nw_topic nw_topics[] = {
 	 "  --filter '!(tid == 4711 || flags & 1)'\n\n"
 	 "A comparison is NAME OP VALUE. NAME is an argument (named in the spec, or arg0, ...), tid,\n"
 	 "pid, comm or cpu. OP is == != < <= > >= & (a bit is set) or ~ (a glob fits). VALUE is a\n"
-	 "number without a unit, or \"text\". && || ! and parentheses join comparisons. Hits of probes\n"
-	 "that lack the argument are kept. A span is measured if both of its ends are kept; spans of\n"
-	 "a certain length are --slower's: --slower 50ms.\n"},
+	 "number without a unit, or \"text\" for a string (\"5\", not 5). && || ! and parentheses join\n"
+	 "comparisons. Hits of probes that lack the argument are kept. A span is measured if both of\n"
+	 "its ends are kept; spans of a certain length are --slower's: --slower 50ms.\n"},
 	{"span", "what --span takes",
 	 "A span is the time from a start to an end. Names that pair make spans by themselves:\n"
 	 "x__start and x__done (or __end, __stop, ...), _begin and _end, _entry and _return,\n"

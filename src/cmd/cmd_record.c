@@ -92,8 +92,7 @@ static void print_end(const struct nw_args *args, const struct nw_flight *flight
 	if (args->quiet)
 		return;
 	if (!stats.recordings && args->until.span)
-		nw_note("nothing recorded: of %" PRIu64 " spans none was so long",
-			stats.spans);
+		nw_note_none_slow("nothing recorded: ", stats.spans, stats.longest_ns);
 	else if (!stats.recordings)
 		nw_note("nothing recorded: the condition was not met");
 	if (stats.lost)

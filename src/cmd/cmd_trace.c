@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* trace: prints one line per event. */
 #include <errno.h>
-#include <inttypes.h>
 #include <unistd.h>
 
 #include "request.h"
@@ -41,20 +40,8 @@ static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)
 static void note_none_slow(const struct nw_measure *measure,
 			   const struct nw_run_result *result)
 {
-	char longest[16];
-
-	if (measure->slow_spans)
-		return;
-	if (!measure->ended_spans) {
-		if (result->hits)
-			nw_note("no span has ended");
-		return;
-	}
-	nw_duration_text(measure->longest_ns, longest);
-	nw_note(nw_plural(measure->ended_spans,
-			  "%" PRIu64 " span ended, none was so long; the longest took %s",
-			  "%" PRIu64 " spans ended, none was so long; the longest took %s"),
-		measure->ended_spans, longest);
+	if (!measure->slow_spans && (measure->ended_spans || result->hits))
+		nw_note_none_slow("", measure->ended_spans, measure->longest_ns);
 }
 
 static void print_result(const struct tracer *t, const struct nw_run_result *result)

@@ -3,6 +3,7 @@
 #include "request.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +222,21 @@ void nw_note_silent(const struct nw_args *args, const struct nw_run_result *resu
 		    (args->from || !nw_result_is_disabled(result, i)))
 			nw_note("%s: %s", probe->label, result->states[i].text);
 	}
+}
+
+void nw_note_none_slow(const char *before, uint64_t spans, uint64_t longest_ns)
+{
+	char longest[16];
+
+	if (!spans) {
+		nw_note("%sno span has ended", before);
+		return;
+	}
+	nw_duration_text(longest_ns, longest);
+	nw_note(nw_plural(spans, "%s%" PRIu64 " span ended, none was so long%s%s",
+			  "%s%" PRIu64 " spans ended, none was so long%s%s"),
+		before, spans, longest_ns ? "; the longest took " : "",
+		longest_ns ? longest : "");
 }
 
 static void warn_unread(const struct nw_run_result *result)

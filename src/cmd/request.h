@@ -32,6 +32,8 @@ void nw_warn_dropped(const struct nw_args *args, const struct nw_run_result *res
 void nw_warn_incomplete(const struct nw_args *args, const struct nw_run_result *result);
 /* Prints why probes had no hits, or no more hits, a line for each. */
 void nw_note_silent(const struct nw_args *args, const struct nw_run_result *result);
+/* Prints, behind these words, how many spans ended, none of which was slow, and how long the longest took (0: unknown). */
+void nw_note_none_slow(const char *before, uint64_t spans, uint64_t longest_ns);
 /* Prints a note if stacks may contain wrong functions or functions without names. */
 void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *result);
 

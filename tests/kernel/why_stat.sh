@@ -13,6 +13,13 @@ holds "in one word" out.json "probe('target:tick')['state'] == 'not-hit'"
 has "trace says so, too" "$(cat err)" 'target:tick: no hit: everything is in place'
 "$NOPWATCH" record -d 0.3 -p $pid -o none.dat "usdt:$target:target:tick" 2>err
 has "record, too" "$(cat err)" 'target:tick: no hit: everything is in place'
+has "and report of what it has recorded" "$("$NOPWATCH" report none.dat)" \
+  '^target:tick: no hit: everything is in place; the code was not executed in the last [0-9.]+ s$'
+"$NOPWATCH" trace --from none.dat >text 2>err
+has "and its trace" "$(cat err)" 'target:tick: no hit: everything is in place'
+# recordings of earlier versions have no such lines in their table
+sed 's/^not-hit 0 /xxx-hit 0 /' none.dat >older.dat
+has "a recording that has no reason says so" "$("$NOPWATCH" report older.dat)" '^target:tick: the recording has no hit of it, and does not say why'
 stop
 cp "$target" mine
 "$NOPWATCH" stat -d 0.3 "usdt:$PWD/mine:target:tick" >text 2>&1

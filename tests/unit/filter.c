@@ -163,7 +163,7 @@ START_TEST(strings)
 					    "-path ~ '\\*'",
 					    "-path ~ '[a'",
 					    "-path ~ '/a?/b?'",
-					    "-path == 404",
+					    "-path == \"404\"",
 					    "+path ~ '\\/a*'",
 					    "-path ~ '?'",
 					    "+path ~ \"?????\""};
@@ -387,6 +387,9 @@ START_TEST(mistakes)
 		{"status ~ 4*", "'status' of app:done is a number, and compared with text"},
 		{"path < 5", "'path' of app:done is a string"},
 		{"path & 5", "'path' of app:done is a string"},
+		{"path == 5", "'path' of app:done is a string, and compared with a number"},
+		{"path != 5.5",
+		 "'path' of app:done is a string, and compared with a number"},
 		{"raw == 5", "'raw' of app:done is an array"},
 		{"ratio & 5", "'ratio' of app:done is no integer"},
 		{"nothing == 5", "no probe has an argument 'nothing'"},
@@ -416,6 +419,10 @@ START_TEST(it_is_said_what_there_is)
 	ck_assert_ptr_nonnull(strstr(err.hint,
 				     "app:done(id, status, path, ratio, raw, arg5), "
 				     "app:other(id), and tid, pid, comm, cpu"));
+	nw_filter_free(filter);
+	ck_assert_int_eq(nw_filter_parse("path != 0x05", &filter, &err), 0);
+	ck_assert_int_eq(nw_filter_bind(filter, &selection, &err), -EINVAL);
+	ck_assert_str_eq(err.hint, "text stands in quotes: 'path != \"0x05\"'");
 	nw_filter_free(filter);
 	teardown();
 }

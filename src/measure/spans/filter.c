@@ -427,7 +427,14 @@ static int check_type(const struct test *test, const struct nw_probe *probe, int
 			err,
 			"--filter: '%s' of %s is a string: only ==, != and ~ compare it",
 			name, label);
-	else if (!is_text && wants_text(test))
+	else if (is_text && !wants_text(test)) {
+		nw_fail_usage(
+			err, "--filter: '%s' of %s is a string, and compared with a number",
+			name, label);
+		nw_error_hint(err, "text stands in quotes: '%s %s \"%s\"'", name,
+			      test->compare == NW_EQUAL ? "==" : "!=", test->literal.text);
+		return -EINVAL;
+	} else if (!is_text && wants_text(test))
 		ret = nw_fail_usage(
 			err, "--filter: '%s' of %s is a number, and compared with text",
 			name, label);

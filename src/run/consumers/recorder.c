@@ -264,6 +264,20 @@ static void save_tasks(const struct nw_index *tasks, struct nw_buf *out,
 	}
 }
 
+/* Saves why probes had no hits, or no more hits. */
+static void save_states(const struct nw_run_result *result, struct nw_buf *out)
+{
+	for (size_t i = 0; result->states && i < result->selection.probes.count; i++) {
+		if (!result->states[i].text)
+			continue;
+		nw_buf_printf(out, "%s %zu %" PRIu64,
+			      nw_state_words[result->states[i].state], i,
+			      result->disabled_at ? result->disabled_at[i] : 0);
+		nw_plan_word(out, result->states[i].text);
+		nw_buf_addc(out, '\n');
+	}
+}
+
 void nw_recorder_table(const struct nw_recorder *r, const struct nw_run_result *result,
 		       struct nw_buf *out, struct nw_buf *comms)
 {
@@ -279,15 +293,7 @@ void nw_recorder_table(const struct nw_recorder *r, const struct nw_run_result *
 			      result->hit_costs[i].before, result->hit_costs[i].after);
 	save_origin(&result->origin, out);
 	save_symbols(r, result, out);
-	for (size_t i = 0; i < result->selection.probes.count; i++) {
-		if (!nw_result_is_disabled(result, i))
-			continue;
-		nw_buf_printf(out, "%s %zu %" PRIu64,
-			      nw_state_words[result->states[i].state], i,
-			      result->disabled_at[i]);
-		nw_plan_word(out, result->states[i].text);
-		nw_buf_addc(out, '\n');
-	}
+	save_states(result, out);
 	if (result->follow)
 		nw_buf_adds(out, "follow 1\n");
 	if (result->untraced_recorded)

@@ -698,6 +698,7 @@ struct nw_flight_stats nw_flight_stats(const struct nw_flight *f)
 	struct nw_flight_stats stats = f->stats;
 
 	stats.spans = f->lookout.spans;
+	stats.longest_ns = f->lookout.by_kernel ? 0 : f->lookout.longest_ns;
 	stats.lost = f->lookout.result.lost;
 	return stats;
 }

@@ -97,6 +97,7 @@ static void take_span(void *arg, const struct nw_span_event *event)
 	if (event->moment != NW_SPAN_ENDS || !l->watched[event->span])
 		return;
 	l->spans++;
+	l->longest_ns = nw_max64(l->longest_ns, event->latency);
 	if (event->latency < l->until->least_ns)
 		return;
 	const struct nw_seen_span seen = {

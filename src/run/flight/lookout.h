@@ -29,9 +29,10 @@ struct nw_lookout {
 	bool *watched; /* by span of the measure */
 	bool open, ended;
 	pid_t child;
-	uint64_t spans; /* number of spans that were checked */
-	bool by_kernel; /* the kernel pairs the hits, and records only slow spans */
-	bool fell_back; /* the kernel did so, until an error */
+	uint64_t spans;	     /* number of spans that were checked */
+	uint64_t longest_ns; /* of those that the reader paired */
+	bool by_kernel;	     /* the kernel pairs the hits, and records only slow spans */
+	bool fell_back;	     /* the kernel did so, until an error */
 	/* A sentence about slow spans that may be missing at the end; NULL: none are. */
 	const char *missed;
 	struct nw_span_watch watch;

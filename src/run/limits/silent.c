@@ -253,6 +253,22 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
+int nw_run_explain_recorded(struct nw_run *run, struct nw_error *err)
+{
+	struct nw_run_result *result = run->result;
+	bool whole = result->reason == NW_END_RECORDING || result->reason == NW_END_TEXT;
+	int ret = nw_run_judge_hits(run, err);
+
+	if (ret < 0 || !whole || result->hits || result->filtered || result->lost)
+		return ret;
+	for (size_t i = 0; i < result->selection.probes.count; i++)
+		if (!result->states[i].text)
+			result->states[i] = (struct nw_probe_state){
+				NW_STATE_NOT_HIT,
+				"the recording has no hit of it, and does not say why; `nopwatch why` looks for the reason in running programs"};
+	return 0;
+}
+
 static void report_unarmed(const struct nw_run *run, const struct points *all,
 			   const struct nw_presence *seen)
 {

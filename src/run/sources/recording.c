@@ -9,8 +9,8 @@
 
 #include "sources.h"
 
-/* A probe that was disabled while it was recorded. */
-struct disabled {
+/* Why a probe had no hits, or, if it was disabled (at), no more hits. */
+struct told_state {
 	uint64_t probe, at;
 	enum nw_state state;
 	char *text;
@@ -33,7 +33,7 @@ struct replay {
 	struct nw_run *run;
 	struct nw_recording recording;
 	NW_VEC(struct told) tasks;
-	NW_VEC(struct disabled) disabled;
+	NW_VEC(struct told_state) states;
 	NW_VEC(struct told_cost) costs;
 	bool follow, untraced_recorded, failed;
 	uint64_t lost;
@@ -69,17 +69,17 @@ static void add_only(struct replay *replay, const char *word)
 		*slot = (pid_t)word_number(word);
 }
 
-static void add_disabled(struct replay *replay, enum nw_state state, char *const *words)
+static void add_state(struct replay *replay, enum nw_state state, char *const *words)
 {
-	struct disabled *disabled = nw_vec_add(&replay->disabled);
+	struct told_state *told = nw_vec_add(&replay->states);
 
-	if (disabled) {
-		disabled->state = state;
-		disabled->probe = (uint64_t)word_number(words[1]);
-		disabled->at = (uint64_t)word_number(words[2]);
-		disabled->text = strdup(words[3]);
+	if (told) {
+		told->state = state;
+		told->probe = (uint64_t)word_number(words[1]);
+		told->at = (uint64_t)word_number(words[2]);
+		told->text = strdup(words[3]);
 	}
-	replay->failed |= !disabled || !disabled->text;
+	replay->failed |= !told || !told->text;
 }
 
 static void add_symbol(struct replay *replay, char *const *words)
@@ -190,9 +190,9 @@ static void take_line(void *arg, char *const *words, size_t count)
 		add_named(replay, words);
 	if (strcmp(words[0], "symbol") == 0 && count == 3)
 		add_symbol(replay, words);
-	for (int i = NW_STATE_DISABLED; i <= NW_STATE_DISABLED_BY_OTHERS; i++)
+	for (int i = NW_STATE_NOT_HIT; i < NW_STATE_COUNT; i++)
 		if (strcmp(words[0], nw_state_words[i]) == 0 && count == 4)
-			add_disabled(replay, (enum nw_state)i, words);
+			add_state(replay, (enum nw_state)i, words);
 	if (count != 2)
 		return;
 	if (strcmp(words[0], "start") == 0)
@@ -299,8 +299,9 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	if (ret == 0 && open_tasks(run, replay) < 0)
 		ret = nw_no_memory(err);
 
-	nw_vec_each (&replay->disabled, it)
-		if (ret == 0 && it->probe < run->result->selection.probes.count)
+	nw_vec_each (&replay->states, it)
+		if (ret == 0 && it->state >= NW_STATE_DISABLED &&
+		    it->probe < run->result->selection.probes.count)
 			ret = nw_run_mark_disabled(run, it->probe, it->state, it->at,
 						   it->text, err);
 	if (ret == 0)
@@ -324,6 +325,22 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	return nw_stream_finish(run->delivery.stream) < 0 ? nw_no_memory(err) : 0;
 }
 
+/* Tells why probes had no hits, as the recording run found it. */
+static int explain(struct nw_run *run, const struct replay *replay, struct nw_error *err)
+{
+	int ret = nw_run_explain_recorded(run, err);
+
+	nw_vec_each (&replay->states, it) {
+		if (ret < 0 || it->probe >= run->result->selection.probes.count)
+			break;
+		enum nw_state now = run->result->states[it->probe].state;
+		if ((now == NW_STATE_UNKNOWN || now == NW_STATE_NOT_HIT) &&
+		    nw_run_set_state(run, it->probe, it->state, "%s", it->text) < 0)
+			ret = nw_no_memory(err);
+	}
+	return ret;
+}
+
 static int finish(struct nw_run *run, struct nw_error *err)
 {
 	const struct replay *replay = run->source_state;
@@ -336,7 +353,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	run->result->lost_is_least = replay->lost_is_least || seen.damaged ||
 				     (seen.uncounted && replay->lost < least);
 	nw_run_notice_order(run);
-	return run->delivery.filter ? nw_run_judge_hits(run, err) : 0;
+	return explain(run, replay, err);
 }
 
 static void close_story(struct nw_run *run, int ret)
@@ -349,9 +366,9 @@ static void close_story(struct nw_run *run, int ret)
 	if (!replay)
 		return;
 	nw_vec_free(&replay->tasks);
-	nw_vec_each (&replay->disabled, it)
+	nw_vec_each (&replay->states, it)
 		free(it->text);
-	nw_vec_free(&replay->disabled);
+	nw_vec_free(&replay->states);
 	nw_vec_free(&replay->costs);
 	nw_recording_free(&replay->recording);
 	free(replay);

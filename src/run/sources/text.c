@@ -227,7 +227,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	result->lost_is_least = stats.lost_is_least;
 	report_bad_lines(p);
 	nw_run_notice_order(run);
-	return run->delivery.filter ? nw_run_judge_hits(run, err) : 0;
+	return nw_run_explain_recorded(run, err);
 }
 
 /* ---- in memory ---------------------------------------------------------------------- */
