@@ -298,7 +298,7 @@ static void free_state(struct nw_output *output)
 	nw_vec_each (&p->threads, thread) {
 		nw_pf_free_started(thread->open.item, thread->open.count);
 		nw_vec_free(&thread->open);
-		nw_vec_free(&thread->beside);
+		free(thread->beside.ends);
 	}
 	nw_vec_free(&p->threads);
 	nw_hash_table_free(&p->thread_table);
@@ -306,10 +306,10 @@ static void free_state(struct nw_output *output)
 	nw_vec_free(&p->open);
 	nw_index_free(&p->processes);
 	nw_vec_each (&p->groups, rows)
-		nw_vec_free(rows);
+		free(rows->ends);
 	nw_vec_free(&p->groups);
 	for (size_t i = 0; p->rows && i < p->run.span_count; i++)
-		nw_vec_free(&p->rows[i]);
+		free(p->rows[i].ends);
 	free(p->rows);
 	free(p->is_end_or_start);
 }

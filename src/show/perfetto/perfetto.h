@@ -22,18 +22,24 @@ enum nw_pf_kind {
 /* A span that has begun. */
 struct nw_pf_started {
 	uint32_t span;
-	uint32_t row; /* a span whose key is not the thread: its row among the open ones */
+	size_t row; /* a span whose key is not the thread: its row among the open ones */
 	uint64_t key, start;
 	struct nw_buf args; /* the arguments of its start, as they are written */
 };
 
-/* Rows of slices that do not overlap: when the last slice of each row ended. */
-typedef NW_VEC(uint64_t) nw_pf_rows;
+typedef NW_VEC(struct nw_pf_started) nw_pf_open_spans;
+
+/* Rows of slices that do not overlap: a tree of the times at which the last slice of each row ended. The root is
+ * ends[1], the rows are the leaves, ends[count] and later ones; 0: no slice yet. A node has the earliest time below it. */
+typedef struct {
+	uint64_t *ends;
+	size_t count; /* of rows: a power of two, or 0 */
+} nw_pf_rows;
 
 struct nw_pf_thread {
 	int32_t tid, pid;
 	char comm[16]; /* the name that was written last; "": none yet */
-	NW_VEC(struct nw_pf_started) open;
+	nw_pf_open_spans open;
 	nw_pf_rows beside;
 };
 
@@ -44,11 +50,11 @@ struct nw_pf {
 	struct nw_hash_table thread_table;
 	/* processes that were written, by their numbers as text */
 	struct nw_index processes;
-	NW_VEC(struct nw_pf_started) open; /* open spans whose key is not the thread */
-	nw_vec_u32 *rows;		   /* by span: 1 if taken */
-	NW_VEC(nw_pf_rows) groups;	   /* by group number, if spans are grouped */
-	struct nw_event_line line;	   /* the event that spans refer to */
-	bool clock;			   /* the clock was written */
+	nw_pf_open_spans open;	   /* open spans whose key is not the thread */
+	nw_pf_rows *rows;	   /* by span: UINT64_MAX if taken, 1 if free again */
+	NW_VEC(nw_pf_rows) groups; /* by group number, if spans are grouped */
+	struct nw_event_line line; /* the event that spans refer to */
+	bool clock;		   /* the clock was written */
 	/* the current second of the trace clock, and its hits */
 	uint64_t second, hits;
 	uint64_t lost;

@@ -6,7 +6,6 @@
 #include "perfetto.h"
 
 enum {
-	MOST_ROWS = 4096,
 	MOST_OPEN =
 		4096, /* open spans of a thread, and of all other keys together; beyond it the oldest are forgotten */
 };
@@ -22,17 +21,47 @@ static bool is_by_thread(const struct nw_pf *p, uint32_t span)
 	       (!*def->end_key_name || def->end_key == NW_KEY_TID);
 }
 
-/* Returns the first row that is free when this slice begins; makes one if there is none. */
-static size_t row_for(nw_pf_rows *rows, uint64_t start, uint64_t end, bool *fresh)
+/* Doubles the rows: the old tree becomes the left half of the new one, level by level. */
+static bool add_rows(nw_pf_rows *rows)
 {
-	size_t row = 0;
+	size_t count = rows->count ? 2 * rows->count : 1;
+	uint64_t *ends = calloc(2 * count, sizeof(*ends));
 
-	while (row < rows->count && rows->item[row] > start)
-		row++;
-	*fresh = row == rows->count && nw_vec_add(rows);
-	if (row < rows->count)
-		rows->item[row] = end;
-	return row;
+	if (!ends)
+		return false;
+	for (size_t level = 1; level < count; level *= 2)
+		memcpy(ends + 2 * level, rows->ends + level, level * sizeof(*ends));
+	free(rows->ends);
+	*rows = (nw_pf_rows){.ends = ends, .count = count};
+	return true;
+}
+
+static void set_row(nw_pf_rows *rows, size_t row, uint64_t end)
+{
+	size_t at = rows->count + row;
+
+	if (rows->count)
+		rows->ends[at] = end;
+	for (; at > 1; at /= 2)
+		rows->ends[at / 2] = nw_min64(rows->ends[at], rows->ends[at ^ 1]);
+}
+
+/* Returns the first row that is free when this slice begins; makes one if there is none. */
+static size_t row_for(struct nw_buf *out, nw_pf_rows *rows, uint64_t start, uint64_t end,
+		      bool *fresh)
+{
+	size_t at = 1;
+
+	*fresh = false;
+	if ((!rows->count || rows->ends[1] > start) && !add_rows(rows)) {
+		out->failed = true;
+		return 0;
+	}
+	while (at < rows->count)
+		at = 2 * at + (rows->ends[2 * at] > start);
+	*fresh = !rows->ends[at];
+	set_row(rows, at - rows->count, end);
+	return at - rows->count;
 }
 
 /* Returns the track for a span that has ended: the thread's track, unless a later span of it is still open. Of two
@@ -47,7 +76,7 @@ static uint64_t track_of(struct nw_buf *out, struct nw_pf *p, struct nw_pf_threa
 	if (nests)
 		return nw_pf_thread_track(thread);
 	bool fresh;
-	size_t row = row_for(&thread->beside, it->start, end, &fresh);
+	size_t row = row_for(out, &thread->beside, it->start, end, &fresh);
 	uint64_t uuid = nw_pf_track(TRACK_BESIDE_THREAD, (uint32_t)thread->tid, row);
 	if (fresh)
 		nw_pf_name_track(out, uuid, nw_pf_thread_track(thread),
@@ -68,7 +97,8 @@ static uint64_t group_track(struct nw_output *output, const struct nw_pf_started
 			output->text.failed = true;
 			return 0;
 		}
-	size_t row = row_for(&p->groups.item[group], it->start, event->hit->time, &fresh);
+	size_t row = row_for(&output->text, &p->groups.item[group], it->start,
+			     event->hit->time, &fresh);
 	uint64_t uuid = nw_pf_track(TRACK_OF_GROUP, group, row);
 	if (fresh) {
 		struct nw_buf name = {0};
@@ -85,24 +115,15 @@ static uint64_t group_track(struct nw_output *output, const struct nw_pf_started
 }
 
 /* Takes the first free row for a span whose key is not the thread. */
-static uint32_t take_row(struct nw_output *output, uint32_t span)
+static size_t take_row(struct nw_output *output, uint32_t span)
 {
 	struct nw_pf *p = output->state;
-	nw_vec_u32 *rows = &p->rows[span];
-	uint32_t row = 0;
+	bool fresh;
+	size_t row = row_for(&output->text, &p->rows[span], 1, UINT64_MAX, &fresh);
 
-	while (row < rows->count && rows->item[row])
-		row++;
-	if (row == rows->count && row < MOST_ROWS) {
-		if (!nw_vec_add(rows)) {
-			output->text.failed = true;
-			return 0;
-		}
+	if (fresh)
 		nw_pf_name_track(&output->text, nw_pf_track(TRACK_OF_SPAN, span, row), 0,
 				 p->run.spans[span].name, false);
-	}
-	if (row < rows->count)
-		rows->item[row] = 1;
 	return row;
 }
 
@@ -118,29 +139,25 @@ static void begin_slice(struct nw_buf *out, const struct nw_pf *p,
 	nw_pf_close(out, event);
 }
 
-static struct nw_pf_started *find_started(struct nw_pf_started *list, size_t count,
+static struct nw_pf_started *find_started(const nw_pf_open_spans *list,
 					  const struct nw_span_event *event)
 {
 	/* the latest first, because most spans end in that order */
-	for (size_t i = count; i-- > 0;)
-		if (list[i].span == event->span && list[i].start == event->start &&
-		    list[i].key == event->key)
-			return &list[i];
+	for (size_t i = list->count; i-- > 0;)
+		if (list->item[i].span == event->span &&
+		    list->item[i].start == event->start && list->item[i].key == event->key)
+			return &list->item[i];
 	return NULL;
 }
 
-static void free_row(struct nw_pf *p, const struct nw_pf_started *it)
-{
-	if (it->row < p->rows[it->span].count)
-		p->rows[it->span].item[it->row] = 0;
-}
-
-static void remove_started(struct nw_pf_started *list, size_t *count,
+static void remove_started(struct nw_pf *p, nw_pf_open_spans *list,
 			   struct nw_pf_started *it)
 {
+	if (list == &p->open)
+		set_row(&p->rows[it->span], it->row, 1);
 	nw_buf_free(&it->args);
-	memmove(it, it + 1, (size_t)(list + *count - it - 1) * sizeof(*it));
-	(*count)--;
+	memmove(it, it + 1, (size_t)(list->item + list->count - it - 1) * sizeof(*it));
+	list->count--;
 }
 
 /* Returns the event of a hit that begins or ends a span. Hits of spans by thread were written just before; others may
@@ -161,18 +178,13 @@ static void span_begins(struct nw_output *output, const struct nw_span_event *ev
 	const struct nw_event_line line = line_of(p, event);
 	bool by_thread = is_by_thread(p, event->span);
 	struct nw_pf_thread *thread = by_thread ? nw_pf_thread(output, &line) : NULL;
-	struct nw_pf_started *it = NULL;
+	nw_pf_open_spans *list = thread ? &thread->open : &p->open;
 
-	if (thread && thread->open.count == MOST_OPEN)
-		remove_started(thread->open.item, &thread->open.count, thread->open.item);
-	if (!by_thread && p->open.count == MOST_OPEN) {
-		free_row(p, p->open.item);
-		remove_started(p->open.item, &p->open.count, p->open.item);
-	}
-	if (thread)
-		it = nw_vec_add(&thread->open);
-	else if (!by_thread)
-		it = nw_vec_add(&p->open);
+	if (by_thread && !thread)
+		return;
+	if (list->count == MOST_OPEN)
+		remove_started(p, list, list->item);
+	struct nw_pf_started *it = nw_vec_add(list);
 	if (!it) {
 		output->text.failed = true;
 		return;
@@ -204,31 +216,24 @@ static void write_slice(struct nw_output *output, const struct nw_pf_started *it
 static void span_ends(struct nw_output *output, const struct nw_span_event *event)
 {
 	struct nw_pf *p = output->state;
-	bool grouped = p->run.group_by && event->group >= 0;
-	struct nw_pf_started *it;
-
-	if (!is_by_thread(p, event->span)) {
-		it = find_started(p->open.item, p->open.count, event);
-		if (!it)
-			return;
-		write_slice(output, it,
-			    grouped ? group_track(output, it, event)
-				    : nw_pf_track(TRACK_OF_SPAN, event->span, it->row),
-			    event);
-		free_row(p, it);
-		remove_started(p->open.item, &p->open.count, it);
-		return;
-	}
 	const struct nw_event_line line = line_of(p, event);
-	struct nw_pf_thread *thread = nw_pf_thread(output, &line);
-	it = thread ? find_started(thread->open.item, thread->open.count, event) : NULL;
+	struct nw_pf_thread *thread = is_by_thread(p, event->span)
+					      ? nw_pf_thread(output, &line)
+					      : NULL;
+	nw_pf_open_spans *list = thread ? &thread->open : &p->open;
+	struct nw_pf_started *it = find_started(list, event);
+	uint64_t track;
+
 	if (!it)
 		return;
-	write_slice(output, it,
-		    grouped ? group_track(output, it, event)
-			    : track_of(&output->text, p, thread, it, event->hit->time),
-		    event);
-	remove_started(thread->open.item, &thread->open.count, it);
+	if (p->run.group_by && event->group >= 0)
+		track = group_track(output, it, event);
+	else if (thread)
+		track = track_of(&output->text, p, thread, it, event->hit->time);
+	else
+		track = nw_pf_track(TRACK_OF_SPAN, event->span, it->row);
+	write_slice(output, it, track, event);
+	remove_started(p, list, it);
 }
 
 /* Writes a start without an end: as an open slice if the run has ended, otherwise as a mark. */
@@ -247,27 +252,20 @@ static void never_ends(struct nw_output *output, const struct nw_span_event *eve
 static void span_is_gone(struct nw_output *output, const struct nw_span_event *event)
 {
 	struct nw_pf *p = output->state;
-	struct nw_pf_started *it;
-
-	if (!is_by_thread(p, event->span)) {
-		it = find_started(p->open.item, p->open.count, event);
-		if (!it)
-			return;
-		never_ends(output, event, it,
-			   nw_pf_track(TRACK_OF_SPAN, it->span, it->row));
-		if (event->moment != NW_SPAN_STILL_OPEN)
-			free_row(p, it);
-		remove_started(p->open.item, &p->open.count, it);
-		return;
-	}
 	/* idle threads have negative keys, by CPU */
 	const int32_t key = (int32_t)event->key;
-	struct nw_pf_thread *thread = nw_pf_find_thread(p, key < 0 ? 0 : key);
-	it = thread ? find_started(thread->open.item, thread->open.count, event) : NULL;
+	struct nw_pf_thread *thread = is_by_thread(p, event->span)
+					      ? nw_pf_find_thread(p, key < 0 ? 0 : key)
+					      : NULL;
+	nw_pf_open_spans *list = thread ? &thread->open : &p->open;
+	struct nw_pf_started *it = find_started(list, event);
+
 	if (!it)
 		return;
-	never_ends(output, event, it, nw_pf_thread_track(thread));
-	remove_started(thread->open.item, &thread->open.count, it);
+	never_ends(output, event, it,
+		   thread ? nw_pf_thread_track(thread)
+			  : nw_pf_track(TRACK_OF_SPAN, it->span, it->row));
+	remove_started(p, list, it);
 }
 
 void nw_pf_span(struct nw_output *output, const struct nw_span_event *event)
