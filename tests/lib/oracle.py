@@ -432,7 +432,7 @@ class Judge:
         if not found:
             self.count(span, group, "unmatched_ends")
             return
-        call = found[-1]
+        call = max(found, key=lambda c: c["hit"].time)
         if of is calls.open:
             calls.leave(lambda c: c is not call)
             calls.returned = stack

@@ -641,6 +641,28 @@ START_TEST(lost_events_discard_what_is_open)
 }
 END_TEST
 
+/* Who woke the thread up from a sleep whose end was lost says nothing of its next sleep. */
+START_TEST(a_lost_switch_does_not_end_the_next_sleep)
+{
+	setup();
+	probe_hit(START, T, 100);
+	switches_to(T, SLEEPS, OTHER, 110);
+	wakes(T, 120);
+	is_awake(T, 121);
+	nw_summary_loss(summary, 125, 1);
+	probe_hit(START, T, 200);
+	switches_to(T, SLEEPS, OTHER, 210);
+	wakes(T, 220);
+	switches_to(OTHER, RUNS, T, 230);
+	probe_hit(DONE, T, 240);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
+	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 10);
+	ck_assert_uint_eq(states[NW_TASK_RUNNING], 20);
+	teardown();
+}
+END_TEST
+
 /* A number that is used again is another thread. */
 START_TEST(a_thread_that_exits_is_forgotten)
 {
@@ -679,4 +701,5 @@ UNIT_MAIN("task_states", each_state_has_its_time, states_may_be_one_bit_higher,
 	  another_summary_knows_who_was_named, a_birth_that_was_lost_is_no_guess,
 	  what_others_do_does_not_matter, a_span_across_threads_is_all_others,
 	  a_thread_that_serves_several_keys_is_others, lost_events_discard_what_is_open,
-	  a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)
+	  a_lost_switch_does_not_end_the_next_sleep, a_thread_that_exits_is_forgotten,
+	  without_a_switch_there_is_nothing_to_tell)

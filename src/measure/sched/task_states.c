@@ -411,6 +411,7 @@ static void leaves(struct thread *thread, enum nw_task_state state, uint64_t now
 {
 	if (thread->state != NW_TASK_RUNNING)
 		thread->breaks++;
+	thread->waking = 0; /* that was an earlier sleep, whose end was not recorded */
 	thread->where = (struct nw_sleep){.key = NW_WAKER_UNKNOWN};
 	enter(thread, state, now);
 }
