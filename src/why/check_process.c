@@ -193,6 +193,7 @@ static void blame_not_mapped(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_process_facts *process = facts->process;
+	const struct nw_mapping_facts *mapping = facts->mapping;
 	char who[64];
 
 	if (!process && facts->kernel->tracefs)
@@ -201,11 +202,15 @@ static void blame_not_mapped(struct judge *judge)
 	if (!process) {
 		nw_blame(
 			judge, NW_CAUSE_NOT_RUNNING,
-			"no process has %s loaded: the probe arms itself when one does, and until then it is silent",
-			facts->path);
+			mapping->other
+				? "no process has %s loaded: the probe arms itself when one does, and until then it is silent; process %d runs another file of this name: %s"
+				: "no process has %s loaded: the probe arms itself when one does, and until then it is silent",
+			facts->path, (int)mapping->pid, mapping->other_path);
 		/* otherwise another check has found that the probe would not fire in a process that loads the file, either */
 		if (possible)
 			nw_remedy_spec(judge, NULL, NULL, -1);
+		if (mapping->other)
+			remedy_other(judge);
 	} else if (strstr(facts->path, ".so") != NULL && facts->interposed) {
 		nw_blame(judge, NW_CAUSE_NOT_LOADED,
 			 "%s has not loaded %s: its '%s' is that of %s",
@@ -247,7 +252,9 @@ void nw_check_mapping(struct judge *judge)
 			mapping->mapped, mapping->processes);
 		return;
 	}
-	if (mapping->other) {
+	/* If no process was named, one that runs another path is no mistake: it is only mentioned. */
+	if (mapping->other &&
+	    (facts->process || mapping->instead == NW_INSTEAD_SAME_PATH)) {
 		nw_fails(judge,
 			 mapping->other_deleted
 				 ? "process %d maps %s, deleted (inode %ju) instead"

@@ -120,6 +120,14 @@ why -p $pid "usdt:$target:target:tick"
 named "another copy of the program" 3 False other-copy
 says "and which" "runs $PWD/elsewhere/target"
 remedied "that hits" other-copy
+cp "$target" alone
+mv elsewhere/target elsewhere/alone
+why -d 0.4 "usdt:$PWD/alone:target:tick"
+named "without -p a process that runs a copy elsewhere is not blamed" 3 False not-running
+says "it is mentioned" "process $pid runs another file of this name: $PWD/elsewhere/alone"
+advises "the copy is the second choice" "-p $pid 'usdt:$PWD/elsewhere/alone:target:tick'"
+has "stat says so, too" "$("$NOPWATCH" stat -d 0.3 "usdt:$PWD/alone:target:tick" 2>&1)" \
+  "^target:tick: no hit: no process has $PWD/alone loaded"
 stop
 mkdir -p root/bin
 cp "$target" root/bin/inside

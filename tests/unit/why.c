@@ -392,6 +392,19 @@ START_TEST(nothing_mapped_is_told_apart)
 	facts.process = NULL;
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_RUNNING);
+	/* A process that runs another path is mentioned, and not blamed. */
+	mapping = (struct nw_mapping_facts){.processes = 1,
+					    .pid = 11,
+					    .instead = NW_INSTEAD_SAME_NAME,
+					    .other = "/proc/11/exe",
+					    .other_path = "/opt/libapp.so.1",
+					    .other_ino = 811};
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_RUNNING);
+	ck_assert_uint_eq(diagnosis.reasons.count, 1);
+	ck_assert_ptr_nonnull(
+		strstr(diagnosis.reasons.item[0].text,
+		       "; process 11 runs another file of this name: /opt/libapp.so.1"));
 	mapping = (struct nw_mapping_facts){.processes = 1, .mapped = 1, .copied = 1};
 	judge();
 	ck_assert_int_eq(first_cause(), NW_CAUSE_TEXT_COPIED);
