@@ -36,14 +36,6 @@ static int write_lines(void *arg, struct nw_buf *text, struct nw_error *err)
 	return nw_sink_write(&((struct tracer *)arg)->sink, text, err);
 }
 
-/* --slower that shows nothing says how long the spans were. */
-static void note_none_slow(const struct nw_measure *measure,
-			   const struct nw_run_result *result)
-{
-	if (!measure->slow_spans && (measure->ended_spans || result->hits))
-		nw_note_none_slow("", measure->ended_spans, measure->longest_ns);
-}
-
 static void print_result(const struct tracer *t, const struct nw_run_result *result)
 {
 	const struct nw_args *args = t->args;
@@ -58,8 +50,11 @@ static void print_result(const struct tracer *t, const struct nw_run_result *res
 	nw_warn_incomplete(args, result);
 	nw_warn_stacks(args, result);
 	nw_note_silent(args, result);
-	if (args->format->for_people && nw_slower_asked(&args->slower))
-		note_none_slow(&t->timeline.measure, result);
+	/* --slower that shows nothing says how long the spans were. */
+	const struct nw_measure *measure = &t->timeline.measure;
+	if (args->format->for_people && nw_slower_asked(&args->slower) &&
+	    !measure->slow_spans && (measure->ended_spans || result->hits))
+		nw_note_none_slow("", measure->ended_spans, measure->longest_ns);
 }
 
 static int trace(struct tracer *t, const struct nw_consumer *consumer,

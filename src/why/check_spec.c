@@ -13,13 +13,14 @@ static void blame_script(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_process_facts *process = facts->process;
+	const char *program = process && process->exe ? process->exe : facts->script_starts;
 
-	if (process && process->exe) {
+	if (program) {
 		nw_blame(
 			judge, NW_CAUSE_SCRIPT,
 			"%s is a script (%s), not a program: the program that it starts is another file, here %s",
-			facts->path, facts->script, process->exe);
-		nw_remedy_spec(judge, process->exe, NULL, 0);
+			facts->path, facts->script, program);
+		nw_remedy_spec(judge, program, NULL, 0);
 	} else {
 		nw_blame(
 			judge, NW_CAUSE_SCRIPT,

@@ -175,6 +175,7 @@ struct nw_facts {
 	bool at_function; /* every place is a function's start, or a USDT site */
 	const struct nw_process_facts *process; /* -p */
 	const char *script; /* the file is a script: its first line; NULL: it is none */
+	const char *script_starts; /* the program that it starts; NULL: unknown */
 	const char *
 		elsewhere; /* a file of the process, or a linked library, with the USDT probe; NULL: none */
 	bool no_code;		/* the file is the debug information of another file */

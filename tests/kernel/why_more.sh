@@ -131,6 +131,10 @@ why -d 0.4 -p $pid "uprobe:$PWD/wrapper:real"
 named "a script in place of the program" 3 False script
 remedied "the program itself is offered" script
 stop
+why -d 0.4 "uprobe:$PWD/wrapper:real"
+named "without -p, too, the script is followed" 3 False script
+says "to the program that it starts" "wrapper is a script .*, here $PWD/names"
+advises "which is offered" "nopwatch stat 'uprobe:$PWD/names:real'"
 cat >probed.c <<'CODE'
 #include <sys/sdt.h>
 void probed(int n) { if (n >= 0) STAP_PROBE1(inside, tick, n); else STAP_PROBE1(php, request__startup, n); }

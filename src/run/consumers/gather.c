@@ -137,7 +137,7 @@ static void choose_mapped(struct nw_gathered *g)
 		nw_locate(g->spec.path, &g->path, &g->file_error);
 }
 
-/* Keeps the first line of a script: "#!/usr/bin/perl". */
+/* Keeps the first line of a script, "#!/usr/bin/perl", and the program that it starts. */
 static int read_script(struct nw_gathered *g)
 {
 	char line[128];
@@ -150,9 +150,10 @@ static int read_script(struct nw_gathered *g)
 		return 0;
 	line[len] = '\0';
 	line[strcspn(line, "\n")] = '\0';
-	g->script = strdup(line);
-	g->facts.script = g->script;
-	return g->script ? 0 : -ENOMEM;
+	g->facts.script = g->script = strdup(line);
+	int ret = nw_follow_script(g->path, &g->script_starts);
+	g->facts.script_starts = g->script_starts;
+	return g->script ? ret : -ENOMEM;
 }
 
 /* Finds another file of the process, else a library that the file links, that has the USDT probe: libjvm.so for java. */
@@ -475,6 +476,7 @@ void nw_gathered_free(struct nw_gathered *g)
 	free(g->watch.exe_after);
 	nw_stop_free(&g->watch.stop);
 	free(g->script);
+	free(g->script_starts);
 	free(g->elsewhere);
 	free(g->interposed);
 	free(g->code_in);

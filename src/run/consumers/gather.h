@@ -10,7 +10,8 @@ struct nw_gathered {
 	nw_pids pids; /* the target processes */
 	struct nw_spec spec;
 	char *path;
-	char *script, *elsewhere, *interposed, *code_in; /* as in the facts */
+	char *script, *script_starts, *elsewhere, *interposed,
+		*code_in; /* as in the facts */
 	struct nw_kernel_access kernel;
 	struct nw_process_facts process;
 	struct nw_selection selection;
