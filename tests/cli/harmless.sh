@@ -100,6 +100,23 @@ hasnt "a string is no markup in a page" "$(cat out)" '</script><script>boo|<img 
 ok "but is in it" grep -q 'boo()' out
 "$NOPWATCH" stat -f openmetrics --by sql --from text >out
 is "OpenMetrics can be read" "$("$TESTS_LIB/openmetrics" out)" fine
+# a spreadsheet runs a cell that begins like a formula, as the target wrote it
+number=0
+for begin in = + - @ '|' $'\xef\xbc\x8b'; do
+  number=$((number + 1))
+  printf '%16s-%-7d [%03d] ..... %12s: %s\n' "${begin}1+2" 7 0 "$number.5" "e: (0x1) sql=\"${begin}cmd()\""
+done >formulas
+# The groups of a CSV table that begin without a quote.
+bare_groups() {
+  python3 -c 'import csv, sys
+print(*sorted(r["group"] for r in csv.DictReader(sys.stdin) if r["type"] == "probe" and r["group"] and r["group"][0] != "\x27"))'
+}
+for by in comm sql; do
+  "$NOPWATCH" stat -f csv --by $by --from formulas >out
+  is "a spreadsheet takes no $by for a formula" "$(bare_groups <out)" "$([ $by = comm ] && echo '|1+2' || echo '|cmd()')"
+  "$NOPWATCH" stat -f csv --raw --by $by --from formulas >out
+  is "--raw leaves each $by as it is" "$(bare_groups <out | wc -w)" 6
+done
 "$NOPWATCH" trace -j --from text >out
 holds "JSON keeps what is UTF-8" out "'\u202e\u2066' in of('event')[0]['args']['sql'] and '\x1b]0;' in of('event')[0]['args']['sql']"
 sed 's/^#nw place 0 0$/#nw place 9 9/' text >damaged

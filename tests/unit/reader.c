@@ -77,6 +77,16 @@ static bool has_line(pid_t pid, const char *file, const char *wanted)
 	return found;
 }
 
+/* A process that has ended may stay as a zombie until its new parent has waited for it. */
+static bool is_alive(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return access(path, F_OK) == 0 && !has_line(pid, "status", "State:\tZ") &&
+	       !has_line(pid, "status", "State:\tX");
+}
+
 START_TEST(it_tells_what_a_file_is)
 {
 	struct source source = ourselves();
@@ -124,6 +134,7 @@ START_TEST(what_it_may_do)
 	ck_assert(has_line(pid, "status", "CapPrm:\t0000000000000000"));
 	ck_assert(has_line(pid, "limits", "Max open files            1 "));
 	ck_assert(has_line(pid, "limits", "Max core file size        0 "));
+	ck_assert(has_line(pid, "limits", "Max cpu time              120 "));
 	if (geteuid() == 0)
 		ck_assert(has_line(pid, "status", "Uid:\t65534\t65534\t65534\t65534"));
 #if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__SANITIZE_ADDRESS__)
@@ -152,6 +163,14 @@ static int signals_in_the_fence(int socket, pid_t parent)
 #if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__SANITIZE_ADDRESS__)
 	if (syscall(SYS_tgkill, 0x3fffffffL, 0x3fffffffL, 0) == 0 || errno != EPERM)
 		return 3;
+	/* More than its 512 MiB it does not get, and files only from its parent. */
+	if (mmap(NULL, 600 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		 0) != MAP_FAILED)
+		return 4;
+	if (syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY) >= 0 || errno != EPERM)
+		return 5;
+	if (syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0) >= 0 || errno != EPERM)
+		return 6;
 #endif
 	return 0;
 }
@@ -169,6 +188,47 @@ START_TEST(whom_it_may_signal)
 	ck_assert_int_eq(status, 0);
 	close(ends[0]);
 	close(ends[1]);
+}
+END_TEST
+
+/* A reader that is stopped does not see that its socket is closed: the kernel ends it with its parent. */
+START_TEST(it_ends_with_its_parent)
+{
+	enum {
+		MOST_TRIES = 1000
+	};
+	int sockets[2], status;
+	pid_t reader_pid = 0;
+
+	ck_assert_int_eq(pipe(sockets), 0);
+	pid_t parent = fork();
+	ck_assert_int_ge(parent, 0);
+	if (parent == 0) {
+		struct source source = ourselves();
+		const struct nw_read_file file = file_of(&source, 0);
+		struct nw_reader *reader;
+		struct nw_file_facts facts;
+		pid_t pid = nw_reader_open(&reader) == 0 &&
+					    nw_reader_file(reader, &file, &facts, NULL) == 0
+				    ? child_of_ours()
+				    : 0;
+		if (pid > 0)
+			kill(pid, SIGSTOP);
+		_exit(write(sockets[1], &pid, sizeof(pid)) == sizeof(pid) && pause() == 0);
+	}
+	ck_assert_int_eq(read(sockets[0], &reader_pid, sizeof(reader_pid)),
+			 sizeof(reader_pid));
+	ck_assert_int_gt(reader_pid, 0);
+	ck_assert_int_eq(kill(parent, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(parent, &status, 0), parent);
+	for (int tries = 0; tries < MOST_TRIES && is_alive(reader_pid); tries++)
+		usleep(10000);
+	const bool ends = !is_alive(reader_pid);
+	if (!ends)
+		kill(reader_pid, SIGKILL);
+	ck_assert_msg(ends, "it lives on without its parent");
+	close(sockets[0]);
+	close(sockets[1]);
 }
 END_TEST
 
@@ -406,6 +466,7 @@ START_TEST(more_files_than_descriptors)
 END_TEST
 
 UNIT_MAIN("reader", it_tells_what_a_file_is, what_it_may_do, whom_it_may_signal,
-	  no_more_than_is_asked_for, a_file_that_cannot_be_opened, a_reader_that_dies,
-	  a_reader_that_stands_still, a_file_system_that_does_not_answer,
-	  files_that_another_process_opens, more_files_than_descriptors)
+	  it_ends_with_its_parent, no_more_than_is_asked_for, a_file_that_cannot_be_opened,
+	  a_reader_that_dies, a_reader_that_stands_still,
+	  a_file_system_that_does_not_answer, files_that_another_process_opens,
+	  more_files_than_descriptors)

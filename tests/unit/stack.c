@@ -718,6 +718,17 @@ START_TEST(lists_below_the_root_of_a_process)
 	pid_t pid = process_with_root("root", ends);
 	write_list("root/tmp", pid, "plain");
 	is_made(pid, "plain");
+	/* a list of another user than the process's, and what is no plain file, are not read */
+	nw_cleanup(nw_free_ptr) char *list = nw_text("root/tmp/perf-%d.map", (int)pid);
+	ck_assert_int_eq(chown(list, 4711, 4711), 0);
+	is_made(pid, NULL);
+	ck_assert(chown(list, 0, 0) == 0 && rename(list, "root/tmp/list") == 0);
+	ck_assert_int_eq(symlink("list", list), 0);
+	is_made(pid, NULL);
+	ck_assert(unlink(list) == 0 && mkfifo(list, 0600) == 0);
+	is_made(pid, NULL);
+	ck_assert_int_eq(rename("root/tmp/list", list), 0);
+	is_made(pid, "plain");
 	ck_assert_int_eq(rename("root/tmp", "root/other"), 0);
 	write_list("outside", pid, "ours");
 	snprintf(link, sizeof(link), "%s/outside", dir);
