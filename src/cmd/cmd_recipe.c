@@ -51,9 +51,9 @@ static int recipe_dirs(nw_strings *dirs)
 		if (slash)
 			*slash = '\0';
 	}
-	return ret == 0 && len > 0
-		       ? nw_strings_addf(dirs, "%s/share/nopwatch/recipes", path)
-		       : ret;
+	if (ret < 0 || len < 0)
+		return ret < 0 ? ret : nw_shortage();
+	return nw_strings_addf(dirs, "%s/share/nopwatch/recipes", path);
 }
 
 /* ---- reading one -------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static int read_recipe(const char *path, struct recipe *out)
 
 static int find_recipe(const char *name, struct recipe *out, struct nw_error *err)
 {
-	nw_strings dirs = {0};
+	nw_cleanup(nw_strings_free) nw_strings dirs = {0};
 	int ret = recipe_dirs(&dirs), found = -ENOENT;
 
 	nw_vec_each (&dirs, dir)
@@ -130,9 +130,7 @@ static int find_recipe(const char *name, struct recipe *out, struct nw_error *er
 			nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", *dir, name);
 			found = path ? read_recipe(path, out) : -ENOMEM;
 		}
-	nw_strings_free(&dirs);
-	if (ret < 0 || found == -ENOMEM)
-		return nw_no_memory(err);
+	found = ret < 0 ? ret : found;
 	if (found == -ENOENT) {
 		nw_fail_usage(err, "there is no recipe '%s'", name);
 		nw_error_hint(err, "`nopwatch recipe` lists the recipes");
@@ -193,37 +191,44 @@ int nw_recipe_run(int argc, char **argv, int (*run)(int argc, char **argv))
 	return status;
 }
 
+static int list_recipe(const char *path)
+{
+	nw_cleanup(free_recipe) struct recipe recipe = {0};
+	nw_cleanup(nw_buf_free) struct nw_buf line = {0};
+	const char *name = strrchr(path, '/') + 1;
+	int ret = read_recipe(path, &recipe);
+
+	if (ret < 0 && ret != -ENOMEM)
+		nw_note("cannot read the recipe '%s': %s", name, nw_strerror(-ret));
+	nw_buf_add_escaped(&line, name, strlen(name));
+	for (size_t width = line.len; width < 12; width++)
+		nw_buf_addc(&line, ' ');
+	nw_buf_addc(&line, ' ');
+	if (recipe.summary)
+		nw_buf_add_sentence(&line, recipe.summary, strlen(recipe.summary));
+	if (ret == -ENOMEM || line.failed)
+		return -ENOMEM;
+	puts(nw_buf_str(&line));
+	return 0;
+}
+
 static int list_dir(const char *dir, size_t *count)
 {
 	nw_cleanup(nw_free_ptr) char *pattern = nw_text("%s/*", dir);
-	nw_strings paths = {0};
+	nw_cleanup(nw_strings_free) nw_strings paths = {0};
 	int ret = pattern ? nw_glob_files(pattern, &paths) : -ENOMEM;
 
-	nw_vec_each (&paths, path) {
-		struct recipe recipe = {0};
-		struct nw_buf line = {0};
-		const char *name = strrchr(*path, '/') + 1;
-		const char *summary = read_recipe(*path, &recipe) == 0 && recipe.summary
-					      ? recipe.summary
-					      : "";
-		nw_buf_add_escaped(&line, name, strlen(name));
-		while (line.len < 12)
-			nw_buf_addc(&line, ' ');
-		nw_buf_addc(&line, ' ');
-		nw_buf_add_sentence(&line, summary, strlen(summary));
-		puts(nw_buf_str(&line));
-		nw_buf_free(&line);
-		free_recipe(&recipe);
-	}
+	nw_vec_each (&paths, path)
+		if (ret == 0)
+			ret = list_recipe(*path);
 	*count += paths.count;
-	nw_strings_free(&paths);
 	return ret;
 }
 
 /* Without a name; main() hands a name to nw_recipe_run(). */
 static int list_recipes(const struct nw_args *args)
 {
-	nw_strings dirs = {0};
+	nw_cleanup(nw_strings_free) nw_strings dirs = {0};
 	struct nw_error err;
 	size_t count = 0;
 	int ret = recipe_dirs(&dirs);
@@ -239,7 +244,6 @@ static int list_recipes(const struct nw_args *args)
 			      dirs.item[dirs.count - 1]);
 		nw_error_hint(&err, "NOPWATCH_RECIPES=DIRECTORY names another place");
 	}
-	nw_strings_free(&dirs);
 	return ret < 0 ? nw_failure(NULL, &err) : NW_EXIT_OK;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Preloaded by tests/lib/faults: makes the Nth allocation or system call of a program fail.
+ * Preloaded by tests/lib/faults: makes one allocation or one system call of a program fail.
  *
  *	FAULT=alloc:N			the Nth malloc(), calloc(), realloc(), ... returns NULL
  *	FAULT=call:N:ERRNO		the Nth system call that can give this error fails with it (enum kind)
- *	FAULT_COUNT=FILE		at the end: a line for each that could fail, which is the hash of who calls it
+ *	FAULT=...:ERRNO:CALLER		the Nth of this caller, which is the hash of the addresses that the call returns to
+ *	FAULT_STATE=FILE		struct state, as it is while the program runs; tests/lib/faults reads it
  *	FAULT_WHERE=FILE		who called the one that failed
  *
- * What the program executes is left alone.
+ * The processes that the program forks count together. What the program executes is left alone.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -64,14 +65,21 @@ static const struct {
 	{EAGAIN, READ | START},
 };
 
+struct state {
+	atomic_long seen;      /* those that could fail, of all callers */
+	atomic_long of_caller; /* of these, those of the wanted caller */
+	atomic_long failed;
+	uint32_t callers[MOST]; /* who called each that could fail, by its number - 1 */
+};
+
 static int kinds; /* that fail, of enum kind */
 static long wanted;
 static int code;
-static const char *count_path, *where_path;
-static pid_t first;
+static unsigned wanted_caller; /* 0: any */
+static const char *where_path;
 static volatile int ready;
-static atomic_long seen;
-static uint32_t callers[MOST];
+static struct state own,
+	*state = &own; /* FAULT_STATE, which is shared with the processes that are forked */
 static __thread int inside; /* backtrace() and dlsym() allocate, too */
 
 void *__libc_malloc(size_t size);
@@ -79,15 +87,30 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
-static void note_caller(long number, void *const *frame, int count)
+static uint32_t caller_of(void *const *frame, int count)
 {
 	uint32_t hash = 2166136261u;
 
-	if (!count_path || number > MOST || getpid() != first)
-		return;
 	for (int i = 0; i < count; i++)
 		hash = (hash ^ (uint32_t)(uintptr_t)frame[i]) * 16777619u;
-	callers[number - 1] = hash;
+	return hash;
+}
+
+/* Counts one that could fail. Is it the one that shall fail? */
+static int is_wanted(uint32_t caller)
+{
+	long number = atomic_fetch_add(&state->seen, 1) + 1;
+
+	if (number <= MOST)
+		state->callers[number - 1] = caller;
+	if (wanted_caller && caller != wanted_caller)
+		return 0;
+	if (wanted_caller)
+		number = atomic_fetch_add(&state->of_caller, 1) + 1;
+	if (number != wanted)
+		return 0;
+	atomic_fetch_add(&state->failed, 1);
+	return 1;
 }
 
 /* libtraceevent's code, where a failed allocation is a crash that we cannot mend (docs/dev/upstream.md). */
@@ -139,14 +162,28 @@ static int fails(enum kind which)
 		errno = before;
 		return 0;
 	}
-	long number = atomic_fetch_add(&seen, 1) + 1;
-	failed = number == wanted;
-	note_caller(number, frame, count);
+	failed = is_wanted(caller_of(frame, count));
 	if (failed && where_path)
 		tell_where();
 	inside = 0;
 	errno = failed ? (which == ALLOC ? ENOMEM : code) : before;
 	return failed;
+}
+
+static void share_state(const char *path)
+{
+	int fd = path ? open(path, O_RDWR) : -1;
+	void *shared = MAP_FAILED;
+
+	if (fd >= 0)
+		shared = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			      0);
+	if (path && shared == MAP_FAILED)
+		abort();
+	if (path)
+		state = shared;
+	if (fd >= 0)
+		close(fd);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -156,33 +193,19 @@ __attribute__((constructor)) static void begin(void)
 	void *frame[4];
 
 	inside = 1;
-	count_path = getenv("FAULT_COUNT");
 	where_path = getenv("FAULT_WHERE");
-	first = getpid();
 	unsetenv("LD_PRELOAD");
 	backtrace(frame, 4); /* opens a library when it is called first */
 	dl_iterate_phdr(find_spared, NULL);
-	if (fault && sscanf(fault, "%7[a-z]:%ld:%d", word, &wanted, &code) >= 1)
+	share_state(getenv("FAULT_STATE"));
+	if (fault &&
+	    sscanf(fault, "%7[a-z]:%ld:%d:%x", word, &wanted, &code, &wanted_caller) >= 1)
 		kinds = strcmp(word, "call") == 0 ? OPEN | READ : ALLOC;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		if (kinds != ALLOC && errors[i].code == code)
 			kinds = errors[i].kinds;
 	inside = 0;
 	ready = fault != NULL;
-}
-
-__attribute__((destructor)) static void end(void)
-{
-	long count = seen;
-
-	ready = 0;
-	if (!count_path || getpid() != first)
-		return;
-	FILE *file = fopen(count_path, "w");
-	for (long i = 0; file && i < count && i < MOST; i++)
-		fprintf(file, "%x\n", callers[i]);
-	if (file)
-		fclose(file);
 }
 
 /* ---- memory ------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
 # For tests that make allocations and system calls of a command fail in turn (tests/lib/faults): builds what is preloaded.
 # Use after tap.sh or kernel.sh, in the test's own directory.
 #
-#	fails_well WHAT OPTION... COMMAND...	an allocation fails, and then a call, with each error that a machine gives
+#	fails_well NAME OPTION... COMMAND...	an allocation fails, and then a call, with each error that a machine gives
+#	fails_with NAME OPTION... COMMAND...	what the options say fails
 FAULTS_LIB=$PWD/faults.so
 export FAULTS_LIB
 case $(nm "$NOPWATCH" 2>/dev/null) in
@@ -14,17 +15,38 @@ readelf -d "$NOPWATCH" 2>/dev/null | grep -q NEEDED || skip_all "nothing can be 
 
 # One error after the other, command by command: each is tried somewhere in a check, all of them with ALL=1. How often a
 # command that arms probes calls what depends on what else runs, so its calls ($live) are only tried with ALL=1.
+# COMMANDS=PATTERN tries those whose names match.
 errors=(EMFILE EIO ENOMEM EINTR EAGAIN)
 next_error=0
 live=
+export FIGURES=$PWD/figures
+
+fails_with() { # NAME OPTION... COMMAND...
+  local what=$1 said status
+  shift
+  said=$("$TESTS_LIB/faults" "$@" 2>&1)
+  status=$?
+  case $status in
+  0) pass "$what" ;;
+  3) ;; # the command calls nothing that can give this error, or each caller has been tried
+  *)
+    fail "$what"
+    comment "$said"
+    ;;
+  esac
+  sed "s|^|# $what: |" "$FIGURES" 2>/dev/null
+  rm -f "$FIGURES"
+}
 
 fails_well() {
   local what=$1 error tried=("${errors[next_error++ % ${#errors[@]}]}")
   shift
+  # shellcheck disable=SC2053 # a pattern
+  [[ $what == ${COMMANDS:-*} ]] || return
   [ -z "$live" ] || tried=()
-  if [ "${ALL:-}" = 1 ]; then tried=("${errors[@]}"); fi
-  ok "allocations of $what" "$TESTS_LIB/faults" "$@"
+  if [ "${ALL:-}${EVERY:-}" ]; then tried=("${errors[@]}"); fi
+  fails_with "allocations of $what" "$@"
   for error in "${tried[@]}"; do
-    ok "calls of $what with $error" "$TESTS_LIB/faults" --call "$error" "$@"
+    fails_with "calls of $what with $error" --call "$error" "$@"
   done
 }
