@@ -41,6 +41,7 @@ struct nw_args {
 	const char *by, *filter;
 	struct nw_slower slower;
 	uint64_t slowest; /* --slowest; 0: not given */
+	bool open;
 	bool states, net;
 	struct nw_until until; /* --until; without a span: not given */
 	const char *until_cmd;
@@ -123,7 +124,7 @@ struct nw_command {
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows raw hist quiet verbose color no-pager "
 /* What only a printed report has, not the live one. */
-#define NW_OPTIONS_PRINTED "slowest spans-only plain "
+#define NW_OPTIONS_PRINTED "slowest open spans-only plain "
 #define NW_OPTIONS_STACKS  "stack stack-size "
 #define NW_OPTIONS_STAT	   NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
 #define NW_OPTIONS_EVENTS  NW_OPTIONS_RESULT "pid exe dry-run quiet "

@@ -298,6 +298,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 			    .interval_ns = args->interval_ns,
 			    .count = args->count,
 			    .slower = args->slower,
+			    .open = args->open,
 			    .spans_only = args->view.spans_only,
 			    .states = args->states,
 			    .net = args->net,

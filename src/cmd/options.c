@@ -288,6 +288,8 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_MEASURE, 0, "slowest", "N",
 	 "and the N slowest spans of each kind, with their arguments", take_number,
 	 FIELD(slowest), "a number from 1 to 1000", 1, 1000},
+	{NW_OPTIONS_MEASURE, 0, "open", NULL,
+	 "and the oldest spans that have not ended: what hangs now", FLAG(open)},
 	{NW_OPTIONS_MEASURE, 0, "states", NULL,
 	 "split spans by what their threads did: ran, waited, slept", FLAG(states)},
 	{NW_OPTIONS_MEASURE, 0, "net", NULL,
@@ -449,6 +451,9 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 		return nw_fail_usage(err, "--slowest and --slower do not go together");
 	if (args->slowest && !args->format->slow && !args->format->bins)
 		return nw_fail_usage(err, "--slowest: -f %s cannot show single spans",
+				     args->format->name);
+	if (args->open && (!args->format->slow || args->format->only_stacks))
+		return nw_fail_usage(err, "--open: -f %s cannot show single spans",
 				     args->format->name);
 	if (args->stacks.count && !args->format->stacks)
 		return nw_fail_usage(err, "--stack: -f %s has no place for stacks",

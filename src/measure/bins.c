@@ -438,7 +438,7 @@ int nw_bins_span(struct nw_bins *b, const struct nw_span_event *event, uint32_t 
 
 	b->has_starts |= event->moment == NW_SPAN_BEGINS;
 	if (nw_unlikely(b->has_starts))
-		began = nw_span_starts_follow(b->starts, event);
+		began = nw_span_starts_follow(b->starts, event, NULL);
 	if (nw_span_starts_failed(b->starts))
 		return -ENOMEM;
 	if (event->moment != NW_SPAN_ENDS)

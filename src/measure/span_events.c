@@ -108,3 +108,14 @@ void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 				.why = why,
 			});
 }
+
+bool nw_summary_states_so_far(const struct nw_summary *s, uint32_t span,
+			      const struct nw_open_span *open, uint64_t now,
+			      struct nw_span_states *out)
+{
+	const struct nw_span_def *def = &s->options.spans[span];
+
+	return s->task_states && def->key == NW_KEY_TID && !def->goroutines &&
+	       nw_task_states_so_far(s->task_states, span, open->key, open->began->time,
+				     now, out);
+}

@@ -330,6 +330,10 @@ void nw_summary_copy_thread_table(struct nw_summary *summary,
 /* Tells that a probe was disabled at this time. Its open spans are discarded, and later hits of their probes neither
  * begin nor end spans. */
 void nw_summary_disabled(struct nw_summary *summary, uint32_t probe, uint64_t at);
+/* Finds what the thread of an open span has done up to now; false: unknown, or --states was not requested. */
+bool nw_summary_states_so_far(const struct nw_summary *summary, uint32_t span,
+			      const struct nw_open_span *open, uint64_t now,
+			      struct nw_span_states *out);
 /* Ends the summary behind its last hit: open spans become unmatched starts in the current rows, and no hit may
  * follow. nw_summary_finish() does this too if it was not done, and adds the current rows to the total. */
 void nw_summary_give_up(struct nw_summary *summary);

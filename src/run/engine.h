@@ -382,6 +382,7 @@ struct nw_measure_options {
 	enum nw_costs costs; /* probe overhead in spans */
 	bool net; /* latencies without probe overhead, whose cost must be known */
 	struct nw_slower slower; /* slow() is called for each span that is slow */
+	bool open;		 /* the spans that have not ended are asked for */
 	bool spans_only;	 /* there must be spans, since nothing else is shown */
 	bool bins;		 /* keep counts by time, for pictures */
 	/* Take hits one by one even if many at once would do, because groups or intervals may be requested later. */
@@ -418,8 +419,9 @@ struct nw_measure {
 	nw_strings uses;
 	bool every_arg;		    /* the values of all arguments are fetched */
 	struct nw_slow_watch *slow; /* NULL: slow spans are not requested */
-	/* Used for counting stacks if slow spans are not requested. */
+	/* Used for spans that are open, and for counting stacks if slow spans are not requested; else NULL. */
 	struct nw_span_starts *starts;
+	bool counts_stacks; /* of each span */
 	/* The stacks at the starts of spans, and of probes that begin no span. */
 	struct nw_stack_counts stacks;
 	bool *begins;		    /* by probe: it begins a span */

@@ -678,7 +678,7 @@ struct noted {
 static void note_start(void *arg, const struct nw_span_event *event)
 {
 	struct noted *noted = arg;
-	const struct nw_hit *began = nw_span_starts_follow(noted->starts, event);
+	const struct nw_hit *began = nw_span_starts_follow(noted->starts, event, NULL);
 
 	if (event->moment == NW_SPAN_ENDS)
 		nw_buf_printf(&noted->cpus, "%u ", began->cpu);

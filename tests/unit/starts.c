@@ -18,7 +18,7 @@ static void begins(uint32_t span, uint64_t key, uint64_t time,
 					    .start = time,
 					    .hit = &hit};
 
-	ck_assert_ptr_null(nw_span_starts_follow(starts, &event));
+	ck_assert_ptr_null(nw_span_starts_follow(starts, &event, NULL));
 }
 
 static const struct nw_hit *over(enum nw_span_moment moment, uint32_t span, uint64_t key,
@@ -27,7 +27,7 @@ static const struct nw_hit *over(enum nw_span_moment moment, uint32_t span, uint
 	const struct nw_span_event event = {
 		.moment = moment, .span = span, .key = key, .start = time};
 
-	return nw_span_starts_follow(starts, &event);
+	return nw_span_starts_follow(starts, &event, NULL);
 }
 
 START_TEST(values_outlive_their_record)
@@ -136,6 +136,7 @@ START_TEST(what_never_ends_is_bounded)
 	ck_assert_int_eq(nw_span_starts_open(&starts), 0);
 	for (uint64_t i = 0; i <= NW_MOST_STARTS; i++)
 		begins(0, 1, i, NULL, 0);
+	ck_assert(nw_span_starts_left_out(starts));
 	ck_assert_ptr_null(over(NW_SPAN_ENDS, 0, 1, NW_MOST_STARTS));
 	ck_assert_ptr_nonnull(over(NW_SPAN_ENDS, 0, 1, NW_MOST_STARTS - 1));
 	/* now there is room for one more */
@@ -145,6 +146,33 @@ START_TEST(what_never_ends_is_bounded)
 }
 END_TEST
 
+START_TEST(the_oldest_come_first)
+{
+	static const uint64_t times[] = {50, 20, 90, 20, 70, 10, 60};
+	struct nw_open_span oldest[4];
+
+	ck_assert_int_eq(nw_span_starts_open(&starts), 0);
+	for (uint64_t i = 0; i < NW_COUNT(times); i++)
+		begins(2, i, times[i], NULL, 0);
+	begins(3, 9, 1, NULL, 0); /* another kind */
+	ck_assert_uint_eq(nw_span_starts_oldest(starts, 2, oldest, 4), NW_COUNT(times));
+	ck_assert_uint_eq(oldest[0].key, 5);
+	ck_assert_uint_eq(oldest[0].began->time, 10);
+	ck_assert_uint_eq(oldest[1].began->time, 20);
+	ck_assert_uint_eq(oldest[2].began->time, 20);
+	ck_assert_uint_eq(oldest[1].key + oldest[2].key, 1 + 3);
+	ck_assert_uint_eq(oldest[3].key, 0);
+	/* what has ended is not open, in whatever way it did */
+	ck_assert_ptr_nonnull(over(NW_SPAN_ENDS, 2, 5, 10));
+	ck_assert_ptr_nonnull(over(NW_SPAN_NEVER_ENDS, 2, 1, 20));
+	ck_assert_uint_eq(nw_span_starts_oldest(starts, 2, oldest, 4), 5);
+	ck_assert_uint_eq(oldest[0].key, 3);
+	ck_assert_uint_eq(nw_span_starts_oldest(starts, 3, oldest, 4), 1);
+	ck_assert_uint_eq(nw_span_starts_oldest(starts, 4, oldest, 4), 0);
+	nw_span_starts_free(starts);
+}
+END_TEST
+
 UNIT_MAIN("starts", values_outlive_their_record, each_start_has_its_own,
 	  only_its_own_key_finds_it, of_several_at_one_time_the_latest_ends_first,
-	  what_never_ends_is_bounded)
+	  what_never_ends_is_bounded, the_oldest_come_first)

@@ -416,6 +416,52 @@ START_TEST(a_missing_event_is_no_guess)
 }
 END_TEST
 
+/* Returns whether the states up to now of the span of T that began then are known. */
+static bool so_far(uint64_t began, uint64_t now, struct nw_span_states *out)
+{
+	const struct nw_hit hit = {.time = began, .tid = T};
+	const struct nw_open_span open = {.key = T, .began = &hit};
+
+	return nw_summary_states_so_far(summary, 0, &open, now, out);
+}
+
+START_TEST(an_open_span_has_states_so_far)
+{
+	struct nw_span_states now;
+
+	setup();
+	ck_assert(!so_far(100, 105, &now)); /* it has not begun */
+	probe_hit(START, T, 100);
+	ck_assert(so_far(100, 107, &now));
+	ck_assert_uint_eq(now.ns[NW_TASK_RUNNING], 7);
+	ck_assert_uint_eq(now.channels.count, 0);
+	switches_to(T, SLEEPS, OTHER, 110);
+	ck_assert(so_far(100, 150, &now));
+	ck_assert_uint_eq(now.ns[NW_TASK_RUNNING], 10);
+	ck_assert_uint_eq(now.ns[NW_TASK_SLEEPING], 40);
+	ck_assert_uint_eq(now.channels.count, 1); /* the sleep that goes on */
+	ck_assert_uint_eq(now.channels.item[0].ns, 40);
+	ck_assert_uint_eq(now.wakers.count, 0);
+	ck_assert(!so_far(100, 109, &now)); /* before the last event */
+	wakes(T, 160);
+	ck_assert(so_far(100, 165, &now));
+	ck_assert_uint_eq(now.ns[NW_TASK_SLEEPING], 50);
+	ck_assert_uint_eq(now.ns[NW_TASK_RUNNABLE], 5);
+	ck_assert_uint_eq(now.channels.item[0].ns, 50);
+	ck_assert_uint_eq(now.wakers.item[0].ns, 50);
+	switches_to(OTHER, RUNS, T, 170);
+	probe_hit(DONE, T, 180); /* looking has changed nothing */
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 50);
+	ck_assert_uint_eq(wakers.count, 1);
+	ck_assert(!so_far(100, 190, &now)); /* it has ended */
+	probe_hit(START, T, 200);
+	nw_summary_loss(summary, 205, 3);
+	ck_assert(!so_far(200, 210, &now));
+	teardown();
+}
+END_TEST
+
 START_TEST(a_thread_is_split_once_it_was_seen)
 {
 	setup();
@@ -696,10 +742,10 @@ END_TEST
 UNIT_MAIN("task_states", each_state_has_its_time, states_may_be_one_bit_higher,
 	  nested_spans_share_a_clock, who_woke_it,
 	  it_waits_for_a_cpu_when_it_is_on_its_queue, the_table_of_wakers_is_bounded,
-	  a_missing_event_is_no_guess, a_thread_is_split_once_it_was_seen,
-	  a_thread_is_split_once_it_was_named, nobody_is_known_who_was_not_named,
-	  another_summary_knows_who_was_named, a_birth_that_was_lost_is_no_guess,
-	  what_others_do_does_not_matter, a_span_across_threads_is_all_others,
-	  a_thread_that_serves_several_keys_is_others, lost_events_discard_what_is_open,
-	  a_lost_switch_does_not_end_the_next_sleep, a_thread_that_exits_is_forgotten,
-	  without_a_switch_there_is_nothing_to_tell)
+	  a_missing_event_is_no_guess, an_open_span_has_states_so_far,
+	  a_thread_is_split_once_it_was_seen, a_thread_is_split_once_it_was_named,
+	  nobody_is_known_who_was_not_named, another_summary_knows_who_was_named,
+	  a_birth_that_was_lost_is_no_guess, what_others_do_does_not_matter,
+	  a_span_across_threads_is_all_others, a_thread_that_serves_several_keys_is_others,
+	  lost_events_discard_what_is_open, a_lost_switch_does_not_end_the_next_sleep,
+	  a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)

@@ -625,6 +625,21 @@ static struct thread *close_mark(const struct nw_task_states *states,
 	return thread;
 }
 
+/* Computes what the thread did since the start of the span; returns false if that is unknown. */
+static bool spent_since(const struct nw_task_states *states, const struct thread *thread,
+			const struct mark *mark, struct nw_span_states *out)
+{
+	if (thread->breaks != mark->breaks || states->losses != mark->losses)
+		return false;
+	for (size_t i = 0; i < NW_TASK_STATES; i++)
+		out->ns[i] = thread->spent[i] - mark->spent[i];
+	find_sleeps(&thread->sleeps[WAKERS], mark->sleep, mark->sleeps[WAKERS],
+		    &out->wakers);
+	find_sleeps(&thread->sleeps[CHANNELS], mark->sleep + mark->sleeps[WAKERS],
+		    mark->sleeps[CHANNELS], &out->channels);
+	return true;
+}
+
 static bool split(struct nw_task_states *states, const struct nw_span_event *event,
 		  const struct mark *mark, uint64_t turn, struct nw_span_states *out)
 {
@@ -636,15 +651,7 @@ static bool split(struct nw_task_states *states, const struct nw_span_event *eve
 		out->ns[NW_TASK_OTHERS] = event->hit->time - event->start;
 		return true;
 	}
-	if (!thread || thread->breaks != mark->breaks || states->losses != mark->losses)
-		return false;
-	for (size_t i = 0; i < NW_TASK_STATES; i++)
-		out->ns[i] = thread->spent[i] - mark->spent[i];
-	find_sleeps(&thread->sleeps[WAKERS], mark->sleep, mark->sleeps[WAKERS],
-		    &out->wakers);
-	find_sleeps(&thread->sleeps[CHANNELS], mark->sleep + mark->sleeps[WAKERS],
-		    mark->sleeps[CHANNELS], &out->channels);
-	return true;
+	return thread && spent_since(states, thread, mark, out);
 }
 
 bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,
@@ -672,4 +679,27 @@ bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_eve
 	if (thread && !thread->open)
 		thread->sleeps[WAKERS].count = thread->sleeps[CHANNELS].count = 0;
 	return known;
+}
+
+bool nw_task_states_so_far(const struct nw_task_states *states, uint32_t span, uint64_t key,
+			   uint64_t start, uint64_t now, struct nw_span_states *out)
+{
+	const struct nw_span_event event = {.span = span, .key = key, .start = start};
+	const struct mark *mark = nw_hash_map_find(&states->marks,
+						   nw_map_key_of_span(&event));
+	const struct thread *known = mark ? find(states, mark->tid) : NULL;
+
+	*out = (struct nw_span_states){0};
+	if (!known || known->serial != mark->serial || known->since > now)
+		return false;
+	struct thread thread = *known; /* as it would be if it went on now */
+	if (sleeps(&thread) && thread.waking) {
+		wakes_up(&thread, thread.waking);
+	} else if (sleeps(&thread)) {
+		thread.where.ns = now - thread.since;
+		thread.where.count = 1;
+	}
+	settle(&thread);
+	advance(&thread, now);
+	return spent_since(states, &thread, mark, out);
 }

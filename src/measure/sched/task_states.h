@@ -30,6 +30,9 @@ void nw_task_states_exit(struct nw_task_states *states, int32_t tid);
  * states are unknown. by_thread: the span is keyed by thread. */
 bool nw_task_states_span(struct nw_task_states *states, const struct nw_span_event *event,
 			 bool by_thread, struct nw_span_states *out);
+/* Finds the states of a span up to now that is open and keyed by thread. Returns false if they are unknown. */
+bool nw_task_states_so_far(const struct nw_task_states *states, uint32_t span, uint64_t key,
+			   uint64_t start, uint64_t now, struct nw_span_states *out);
 /*
  * A thread that serves several keys in turn (an event loop) sleeps and runs for all of them. So its states are those
  * of a span only if it has begun and ended no span of another key in between. Returns the number of the thread's

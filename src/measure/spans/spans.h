@@ -117,9 +117,22 @@ int nw_span_starts_open(struct nw_span_starts **out); /* -ENOMEM */
 void nw_span_starts_free(struct nw_span_starts *starts);
 /* Was there no memory for one of the starts? false if `starts` is NULL. */
 bool nw_span_starts_failed(const struct nw_span_starts *starts);
-/* Must be called for each event. If the event ends the span, returns the hit with which the span began, with its
+/* A span that is open, and the hit with which it began. */
+struct nw_open_span {
+	uint64_t key;
+	const struct nw_hit *began;
+	const struct nw_task *task; /* of that hit; all zero if it was not told */
+};
+/* Finds the spans of a kind that are open, and writes at most so many of them, the oldest first; valid until the next
+ * event. Returns how many are open. */
+size_t nw_span_starts_oldest(const struct nw_span_starts *starts, uint32_t span,
+			     struct nw_open_span *out, size_t most);
+/* Was a start left out because there were too many? Then more spans may be open. */
+bool nw_span_starts_left_out(const struct nw_span_starts *starts);
+/* Must be called for each event; task: the thread that begins the span, or NULL. If the event ends the span, returns the hit with which the span began, with its
  * values, valid until the next call; NULL: it is unknown. */
 const struct nw_hit *nw_span_starts_follow(struct nw_span_starts *starts,
-					   const struct nw_span_event *event);
+					   const struct nw_span_event *event,
+					   const struct nw_task *task);
 
 #endif

@@ -15,6 +15,7 @@ struct start {
 	uint32_t span; /* number + 1; 0: the slot is free */
 	struct nw_hit hit;
 	struct nw_hit *copy; /* owns the values; NULL: the hit has none */
+	struct nw_task task;
 };
 
 enum {
@@ -28,6 +29,7 @@ struct nw_span_starts {
 	unsigned int shift; /* 64 - log2(slots) */
 	struct start last;  /* the start that nw_span_starts_follow() returned last */
 	bool failed;	    /* there was no memory for a start */
+	bool left_out;	    /* there were too many starts */
 };
 
 static int use_slots(struct nw_span_starts *starts, size_t slots)
@@ -124,12 +126,15 @@ static nw_noinline bool grow(struct nw_span_starts *starts)
 }
 
 /* Keeps a start. If the table is full, the start will be unknown when its span ends. */
-static void add_start(struct nw_span_starts *starts, const struct nw_span_event *event)
+static void add_start(struct nw_span_starts *starts, const struct nw_span_event *event,
+		      const struct nw_task *task)
 {
 	struct nw_hit *copy = NULL;
 
-	if (nw_unlikely(starts->count == NW_MOST_STARTS))
+	if (nw_unlikely(starts->count == NW_MOST_STARTS)) {
+		starts->left_out = true;
 		return;
+	}
 	if (nw_unlikely(2 * starts->count >= starts->slots) && !grow(starts)) {
 		starts->failed = true;
 		return;
@@ -148,6 +153,7 @@ static void add_start(struct nw_span_starts *starts, const struct nw_span_event 
 	it->span = event->span + 1;
 	it->hit = *event->hit;
 	it->copy = copy;
+	it->task = task ? *task : (struct nw_task){0};
 }
 
 /* Frees a slot. Entries behind it move up if their search would end at the free slot. */
@@ -167,13 +173,39 @@ static void close_gap(struct nw_span_starts *starts, size_t gap)
 	starts->slot[gap].copy = NULL;
 }
 
+bool nw_span_starts_left_out(const struct nw_span_starts *starts)
+{
+	return starts->left_out;
+}
+
+size_t nw_span_starts_oldest(const struct nw_span_starts *starts, uint32_t span,
+			     struct nw_open_span *out, size_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < starts->slots; i++) {
+		const struct start *it = &starts->slot[i];
+		const struct nw_hit *began = it->copy ? it->copy : &it->hit;
+		if (it->span != span + 1)
+			continue;
+		size_t at = nw_min64(count++, most);
+		for (; at && out[at - 1].began->time > began->time; at--)
+			if (at < most)
+				out[at] = out[at - 1];
+		if (at < most)
+			out[at] = (struct nw_open_span){it->key, began, &it->task};
+	}
+	return count;
+}
+
 const struct nw_hit *nw_span_starts_follow(struct nw_span_starts *starts,
-					   const struct nw_span_event *event)
+					   const struct nw_span_event *event,
+					   const struct nw_task *task)
 {
 	free(starts->last.copy);
 	starts->last.copy = NULL;
 	if (event->moment == NW_SPAN_BEGINS) {
-		add_start(starts, event);
+		add_start(starts, event, task);
 		return NULL;
 	}
 	if (event->moment == NW_SPAN_ENDS_NOTHING)

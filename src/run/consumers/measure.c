@@ -35,6 +35,7 @@ static int check_spans(const struct nw_measure *m, const struct nw_run *run,
 {
 	const struct nw_measure_options *options = &m->options;
 	const char *option = options->slower.slowest		     ? "--slowest"
+			     : options->open			     ? "--open"
 			     : options->spans_only		     ? "--spans-only"
 			     : nw_slower_asked(&options->slower)     ? "--slower"
 			     : options->net && !options->listener    ? "--net"
@@ -143,11 +144,15 @@ static void listen(void *arg, const struct nw_span_event *event)
 		show_slow(m, event);
 	if (m->slow && nw_slow_watch_failed(m->slow))
 		nw_no_memory(&m->failure);
-	if (m->starts) {
-		const struct nw_hit *began = nw_span_starts_follow(m->starts, event);
+	/* What is open when the run ends stays known for the last report. */
+	if (m->starts && event->moment != NW_SPAN_STILL_OPEN) {
+		const struct nw_task *task = NULL;
+		if (event->moment == NW_SPAN_BEGINS)
+			task = m->task ? m->task : nw_run_task(m->run, event->hit->tid);
+		const struct nw_hit *began = nw_span_starts_follow(m->starts, event, task);
 		if (nw_span_starts_failed(m->starts))
 			nw_no_memory(&m->failure);
-		if (event->moment == NW_SPAN_ENDS)
+		if (m->counts_stacks && event->moment == NW_SPAN_ENDS)
 			count_stack(m, event, began);
 	}
 }
@@ -202,19 +207,21 @@ static int open_summary(struct nw_measure *m, const struct nw_by *by,
 	return nw_summary_open(&options, out, err);
 }
 
-static int open_stacks(struct nw_measure *m, const struct nw_selection *selection,
+static int open_starts(struct nw_measure *m, const struct nw_selection *selection,
 		       struct nw_error *err)
 {
 	bool callers = false;
 
 	nw_vec_each (&selection->probes, probe)
 		callers |= (*probe)->callers;
+	/* If slow spans are shown as they end, only their stacks are counted. */
+	m->counts_stacks = callers && (!m->slow || m->options.slower.slowest);
+	if ((m->counts_stacks || m->options.open) && nw_span_starts_open(&m->starts) < 0)
+		return nw_no_memory(err);
 	if (!callers)
 		return 0;
 	m->begins = calloc(selection->probes.count + 1, sizeof(*m->begins));
-	/* If slow spans are shown as they end, only their stacks are counted. */
-	bool counts_all = !m->slow || m->options.slower.slowest;
-	if (!m->begins || (counts_all && nw_span_starts_open(&m->starts) < 0))
+	if (!m->begins)
 		return nw_no_memory(err);
 	nw_vec_each (&m->spans, span)
 		nw_vec_each (&span->starts, probe)
@@ -240,7 +247,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	    nw_slow_watch_open(&m->options.slower, m->spans.count, &m->slow) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
-		ret = open_stacks(m, selection, err);
+		ret = open_starts(m, selection, err);
 	if (ret == 0)
 		ret = open_summary(m, m->by, &m->summary, err);
 	return ret == 0 && m->options.start ? m->options.start(m->options.arg, err) : ret;
@@ -533,7 +540,8 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 	    nw_unlikely(group == -ENOMEM)) /* -1: the hit has no such argument */
 		ret = -ENOMEM;
 	m->task = task;
-	if (ret == 0 && nw_unlikely(hit->callers) && m->starts && !m->begins[hit->probe])
+	if (ret == 0 && nw_unlikely(hit->callers) && m->counts_stacks &&
+	    !m->begins[hit->probe])
 		ret = nw_stack_count(&m->stacks,
 				     (struct nw_stack_key){false, hit->probe, hit->callers},
 				     0);
@@ -667,7 +675,7 @@ static bool keyed_by(const struct nw_measure_options *options,
 struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 {
 	const struct nw_measure_options *options = &m->options;
-	bool slow = nw_slower_asked(&options->slower);
+	bool slow = nw_slower_asked(&options->slower) || options->open;
 	bool needs_args = nw_by_needs_args(m->by) || options->hist_count || slow ||
 			  keyed_by(options, nw_span_needs_args);
 	bool comms = nw_by_needs_tasks(m->by) || slow || options->states ||

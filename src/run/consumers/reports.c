@@ -14,7 +14,8 @@
 
 enum {
 	/* Limit of slow spans that are kept for output at the end. */
-	MOST_KEPT = 1 << 20
+	MOST_KEPT = 1 << 20,
+	MOST_OPEN = 10 /* of each kind */
 };
 
 static bool is_live(const struct nw_reports *r)
@@ -79,6 +80,51 @@ static int find_slowest(const struct nw_reports *r, const struct nw_report *repo
 	return ret;
 }
 
+/*
+ * Finds the spans that are open now: the oldest of each kind, in the order of their definitions. To be called before
+ * nw_summary_finish(), which ends the states of threads.
+ */
+static int find_open(struct nw_reports *r, const struct nw_run_result *so_far, uint64_t now,
+		     struct nw_error *err)
+{
+	const struct nw_measure *m = &r->measure;
+	struct nw_open_span oldest[MOST_OPEN];
+
+	r->open.count = 0;
+	if (m->options.open && !r->open_states)
+		r->open_states = calloc(m->spans.count * MOST_OPEN + 1,
+					sizeof(*r->open_states));
+	if (m->options.open && !r->open_states)
+		return nw_no_memory(err);
+	for (uint32_t i = 0; m->options.open && i < m->spans.count; i++) {
+		size_t all = nw_span_starts_oldest(m->starts, i, oldest, MOST_OPEN);
+		for (size_t j = 0; j < all && j < MOST_OPEN; j++) {
+			struct nw_span_states *states = &r->open_states[r->open.count];
+			struct nw_slow_span *open = nw_vec_add(&r->open);
+			if (!open)
+				return nw_no_memory(err);
+			bool known = nw_summary_states_so_far(m->summary, i, &oldest[j],
+							      now, states);
+			*open = (struct nw_slow_span){
+				.selection = &so_far->selection,
+				.stacks = so_far->stacks,
+				.span = &m->spans.item[i],
+				.began = oldest[j].began,
+				.task = oldest[j].task,
+				.start = oldest[j].began->time,
+				.latency = now - nw_min64(oldest[j].began->time, now),
+				.states = known ? states : NULL,
+				.rank = j + 1,
+				.open = all,
+				.open_is_least = nw_span_starts_left_out(m->starts),
+				.run_start = so_far->start_ns,
+				.wall_ns = so_far->wall_ns,
+			};
+		}
+	}
+	return 0;
+}
+
 /* Writes a report to the output, with its picture up to `until` if the format has one. */
 static int show(struct nw_reports *r, struct nw_output *output, const struct nw_report *of,
 		const struct nw_run_result *result, uint64_t until, struct nw_error *err)
@@ -109,6 +155,9 @@ static int show(struct nw_reports *r, struct nw_output *output, const struct nw_
 		ret = find_slowest(r, &report, &slowest);
 	report.slowest = slowest.item;
 	report.slowest_count = slowest.count;
+	report.asks_open = r->measure.options.open;
+	report.open = r->open.item;
+	report.open_count = r->open.count;
 	report.flames = flames.list.item;
 	report.flame_count = flames.list.count;
 	if (ret == 0)
@@ -131,7 +180,10 @@ static int write_now(struct nw_reports *r, struct nw_report *report,
 {
 	if (r->options.format->bins && !r->options.replaces)
 		return 0;
-	int ret = show(r, &r->output, report, so_far, until, err);
+	/* At the end of the run they are known already. */
+	int ret = r->result ? 0 : find_open(r, so_far, until, err);
+	if (ret == 0)
+		ret = show(r, &r->output, report, so_far, until, err);
 	return ret < 0 ? ret : flush(r, err);
 }
 
@@ -285,7 +337,9 @@ int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 	/* For people, an interval as long as the run would repeat the total. */
 	bool tells_rest = !is_live(r) && (r->options.recorded || r->measure.intervals ||
 					  !r->options.format->for_people);
-	int ret = tells_rest ? nw_measure_end(&r->measure, result->now_ns, err) : 0;
+	int ret = find_open(r, result, result->now_ns, err);
+	if (ret == 0 && tells_rest)
+		ret = nw_measure_end(&r->measure, result->now_ns, err);
 	bool others = r->measure.intervals && r->options.format->for_people;
 
 	if (ret < 0)
@@ -452,4 +506,6 @@ void nw_reports_free(struct nw_reports *reports)
 {
 	nw_measure_close(&reports->measure);
 	nw_output_free(&reports->output);
+	nw_vec_free(&reports->open);
+	free(reports->open_states);
 }

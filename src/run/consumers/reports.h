@@ -54,10 +54,13 @@ struct nw_reports {
 	struct nw_reports_options options;
 	struct nw_measure measure;
 	struct nw_output output;
-	const char *by;		/* current group keys */
-	char slower[64];	/* which spans have stacks; "": all */
-	uint64_t since;		/* time of the last change of groups; 0: the start */
-	uint64_t lost_before;	/* lost events up to the previous interval */
+	const char *by;	      /* current group keys */
+	char slower[64];      /* which spans have stacks; "": all */
+	uint64_t since;	      /* time of the last change of groups; 0: the start */
+	uint64_t lost_before; /* lost events up to the previous interval */
+	/* of the report that is written now: the open spans, and the states of each */
+	NW_VEC(struct nw_slow_span) open;
+	struct nw_span_states *open_states;
 	uint64_t slow_left_out; /* slow spans of a live view that are not all kept */
 	const struct nw_run_result *result; /* after the end of the run; NULL: it goes on */
 };

@@ -192,7 +192,7 @@ bool nw_slow_watch_failed(const struct nw_slow_watch *watch)
 bool nw_slow_watch_span(struct nw_slow_watch *watch, const struct nw_span_event *event,
 			struct nw_slow_span *out)
 {
-	const struct nw_hit *began = nw_span_starts_follow(watch->starts, event);
+	const struct nw_hit *began = nw_span_starts_follow(watch->starts, event, NULL);
 	double percentile = watch->slower.percentile;
 
 	if (event->moment != NW_SPAN_ENDS)

@@ -248,34 +248,39 @@ static void say(bool is_so, const char *key, struct nw_json *json)
 
 static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 {
-	struct nw_json json = nw_json_start(&output->text, "slow");
+	const struct nw_hit *last = slow->ended ? slow->ended : slow->began;
+	struct nw_json json = nw_json_start(&output->text, slow->open ? "open" : "slow");
 
 	nw_json_key_text(&json, "span", slow->span->name);
 	symbol_key(nw_span_function(slow->span, slow->selection), &json);
 	nw_json_key_u64(&json, "start_ns", slow->start);
-	nw_json_key_u64(&json, "time_ns", slow->ended->time);
-	nw_json_key_u64(&json, "latency_ns", slow->latency);
+	if (slow->ended)
+		nw_json_key_u64(&json, "time_ns", slow->ended->time);
+	nw_json_key_u64(&json, slow->open ? "open_ns" : "latency_ns", slow->latency);
 	say(slow->net, "net", &json);
 	if (slow->rank)
 		nw_json_key_u64(&json, "rank", slow->rank);
 	else
 		nw_json_key_u64(&json, "limit_ns", slow->least);
+	if (slow->open)
+		nw_json_key_u64(&json, "open", slow->open);
+	say(slow->open_is_least, "open_is_least", &json);
 	if (slow->has_cost)
 		nw_json_key_u64(&json, "probe_cost_ns", slow->cost);
 	if (slow->wall_ns)
-		nw_json_key_u64(&json, "wall_ns",
-				slow->ended->time + (uint64_t)slow->wall_ns);
-	nw_json_key_u64(&json, "cpu", slow->ended->cpu);
+		nw_json_key_u64(&json, "wall_ns", last->time + (uint64_t)slow->wall_ns);
+	nw_json_key_u64(&json, "cpu", last->cpu);
 	nw_json_key(&json, "pid");
 	nw_json_i64(&json, slow->task->pid);
 	nw_json_key(&json, "tid");
-	nw_json_i64(&json, slow->ended->tid);
+	nw_json_i64(&json, last->tid);
 	nw_json_key_text(&json, "comm", slow->task->comm);
 	nw_json_key(&json, "args");
 	nw_json_open(&json, '{');
 	if (slow->began) /* the arguments of the start are known */
 		print_args(probe_of(slow, slow->began), slow->began, "start", &json);
-	print_args(probe_of(slow, slow->ended), slow->ended, "end", &json);
+	if (slow->ended)
+		print_args(probe_of(slow, slow->ended), slow->ended, "end", &json);
 	nw_json_close(&json, '}');
 	if (slow->states) {
 		nw_json_key(&json, "states_ns");
@@ -616,6 +621,8 @@ static void report(struct nw_output *output, const struct nw_report *report)
 	nw_rank_each(report, NW_SUBJECT_SPANS, row_object, &output->text);
 	for (size_t i = 0; i < report->slowest_count; i++)
 		slow(output, &report->slowest[i]);
+	for (size_t i = 0; i < report->open_count; i++)
+		slow(output, &report->open[i]);
 	if (!report->interval)
 		nw_report_each_stack_table(report, stack_objects, &output->text);
 }

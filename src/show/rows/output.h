@@ -166,6 +166,10 @@ struct nw_report {
 	/* the slowest spans of each kind, kind by kind; none: they were not requested */
 	const struct nw_slow_span *slowest;
 	size_t slowest_count;
+	/* the oldest spans of each kind that are open, kind by kind, if the user asks for them */
+	bool asks_open;
+	const struct nw_slow_span *open;
+	size_t open_count;
 };
 
 /* The flame graphs of a report's stacks, for its `flames`; none if it has no stacks. -ENOMEM. */
@@ -189,16 +193,17 @@ struct nw_event_line {
 	const char *kernel_text; /* the kernel's own text of the event; NULL: not known */
 };
 
-/* A slow span, as it ends. */
+/* A slow span, as it ends; or a span that is open, in a report. */
 struct nw_slow_span {
 	const struct nw_selection *selection;
 	const struct nw_stacks *stacks; /* as in an event's line */
 	const struct nw_span_def *span;
 	/* the hit that began it; NULL: not known, too many spans were open */
 	const struct nw_hit *began;
-	const struct nw_hit *ended;
-	const struct nw_task *task; /* the thread that ended it */
-	/* when it began, how long it took, and the latency from which on spans are shown */
+	const struct nw_hit *ended; /* NULL: the span is open */
+	const struct nw_task
+		*task; /* the thread that ended it, or began it if it is open */
+	/* when it began, how long it took or is open, and the latency from which on spans are shown */
 	uint64_t start, latency, least;
 	bool has_cost; /* the probe overhead of the span is known: */
 	uint64_t cost;
@@ -208,6 +213,8 @@ struct nw_slow_span {
 	double percentile;
 	/* 1: the slowest of its kind, 2: the next, ...; 0: spans are not ranked, and `least` is meant */
 	size_t rank;
+	size_t open; /* how many spans of its kind are open, this one too; 0: it has ended */
+	bool open_is_least; /* `open` is a lower bound */
 	uint64_t run_start; /* time that text counts from */
 	int64_t wall_ns;    /* as in an event's line */
 	bool wall;

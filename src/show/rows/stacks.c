@@ -77,8 +77,8 @@ size_t nw_report_each_stack_table(const struct nw_report *report,
 
 uint32_t nw_slow_stack(const struct nw_slow_span *slow)
 {
-	return slow->began && slow->began->callers ? slow->began->callers
-						   : slow->ended->callers;
+	return slow->began && (slow->began->callers || !slow->ended) ? slow->began->callers
+								     : slow->ended->callers;
 }
 
 const char *nw_stack_root(enum nw_stack_end end)

@@ -233,14 +233,19 @@ static void print_states(const struct nw_span_states *states, struct nw_buf *out
 
 static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 {
+	const struct nw_hit *last = slow->ended ? slow->ended : slow->began;
 	struct nw_buf *out = &output->text;
 	char time[32], latency[16], least[16];
 
-	time_text(slow->ended->time, slow->run_start, slow->wall ? slow->wall_ns : 0, time);
-	line_start(time, slow->ended, slow->task, out);
+	time_text(last->time, slow->run_start, slow->wall ? slow->wall_ns : 0, time);
+	line_start(time, last, slow->task, out);
 	nw_buf_add_escaped(out, slow->span->name, strlen(slow->span->name));
 	nw_duration_text(slow->latency, latency);
-	nw_buf_printf(out, slow->net ? " %s net" : " %s", latency);
+	nw_buf_printf(out,
+		      slow->open  ? " open for %s"
+		      : slow->net ? " %s net"
+				  : " %s",
+		      latency);
 	if (slow->percentile > 0) {
 		nw_duration_text(slow->least, least);
 		nw_buf_printf(out, " (p%.10g so far: %s)", slow->percentile * 100, least);

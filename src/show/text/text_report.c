@@ -541,26 +541,35 @@ static void histograms(struct text *t, enum nw_subject subject,
 	nw_vec_free(&ranking);
 }
 
-/* ---- the slowest spans -------------------------------------------------------------- */
+/* ---- single spans: the slowest, and those that are open ----------------------------- */
 
-static void slowest(struct nw_output *output, const struct nw_report *report)
+static void heading(const struct nw_slow_span *first, size_t count, struct nw_buf *out)
 {
-	struct nw_buf *out = &output->text;
+	nw_buf_addc(out, '\n');
+	nw_buf_add_escaped(out, first->span->name, strlen(first->span->name));
+	if (first->open)
+		nw_buf_printf(out,
+			      first->open_is_least ? ", at least %zu open" : ", %zu open",
+			      first->open);
+	if (first->open > count)
+		nw_buf_printf(out, ", the %zu oldest", count);
+	else if (!first->open && count > 1)
+		nw_buf_printf(out, ", the %zu slowest", count);
+	else if (!first->open)
+		nw_buf_adds(out, ", the slowest");
+	nw_buf_adds(out, ":\n");
+}
 
-	for (size_t i = 0; i < report->slowest_count; i++) {
-		const struct nw_slow_span *slow = &report->slowest[i];
-		size_t count = 1;
-		while (i + count < report->slowest_count && slow[count].rank > 1)
-			count++;
-		if (slow->rank == 1) {
-			nw_buf_addc(out, '\n');
-			nw_buf_add_escaped(out, slow->span->name, strlen(slow->span->name));
-			if (count > 1)
-				nw_buf_printf(out, ", the %zu slowest:\n", count);
-			else
-				nw_buf_adds(out, ", the slowest:\n");
-		}
-		output->format->slow(output, slow);
+static void single_spans(struct nw_output *output, const struct nw_slow_span *spans,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t kind = 1;
+		while (i + kind < count && spans[i + kind].rank > 1)
+			kind++;
+		if (spans[i].rank == 1)
+			heading(&spans[i], kind, &output->text);
+		output->format->slow(output, &spans[i]);
 	}
 }
 
@@ -767,7 +776,10 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 		probe_table(&t);
 		arg_table(&t);
 	}
-	slowest(output, report);
+	single_spans(output, report->slowest, report->slowest_count);
+	if (report->asks_open && !report->open_count)
+		nw_buf_adds(&output->text, "\nNo span is open.\n");
+	single_spans(output, report->open, report->open_count);
 	if (!report->interval)
 		nw_text_stacks(report, out);
 	if (!report->view.tables_only) {
