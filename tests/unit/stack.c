@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -685,6 +686,40 @@ static void write_list(const char *dir, pid_t pid, const char *name)
 
 static char proc[] = "/proc";
 
+/* After a loss of changes all processes are looked at again. One that has ended meanwhile has no memory any more, but what is
+ * known of it still holds. */
+START_TEST(a_process_that_has_ended_keeps_its_regions)
+{
+	struct nw_stacks *stacks;
+	siginfo_t info;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	ck_assert_int_eq(nw_stacks_open(proc, &stacks), 0);
+	struct nw_maps *maps = nw_maps_of(stacks, pid);
+	const uint64_t address = (uint64_t)(uintptr_t)&nw_maps_of;
+	const struct nw_region *region = nw_maps_region(stacks, maps, address);
+	ck_assert_ptr_nonnull(region);
+	size_t regions = maps->regions.count;
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	maps->stale = true;
+	region = nw_maps_region(stacks, maps, address);
+	ck_assert_ptr_nonnull(region);
+	ck_assert_uint_le(region->start, address);
+	ck_assert_uint_eq(maps->regions.count, regions);
+	/* then its number is free */
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	maps->stale = true;
+	ck_assert_ptr_nonnull(nw_maps_region(stacks, maps, address));
+	nw_stacks_free(stacks);
+}
+END_TEST
+
 static void is_made(pid_t pid, const char *name)
 {
 	struct nw_maps maps = {.pid = pid};
@@ -826,4 +861,4 @@ UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
 	  files_that_a_recording_names, another_file_at_the_path, many_processes,
 	  files_and_regions_without_end, regions_that_go_back, regions_of_the_past,
 	  callers_in_this_process_and_from_a_recording, lists_below_the_root_of_a_process,
-	  a_list_that_grows_is_read_once)
+	  a_list_that_grows_is_read_once, a_process_that_has_ended_keeps_its_regions)

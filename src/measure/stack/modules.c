@@ -585,12 +585,16 @@ static int read_maps(struct nw_stacks *stacks, struct nw_maps *maps)
 	nw_mappings lines = {0};
 	struct nw_error ignored;
 	int ret = nw_process_maps_in(stacks->proc, maps->pid, &lines, &ignored);
+	bool gone = ret < 0 ||
+		    !lines.count; /* a process that is ending has no memory any more */
 
-	if (ret < 0 && maps->parent) /* the mappings that it had when it was forked */
+	if (gone && maps->parent) { /* the mappings that it had when it was forked */
 		ret = nw_process_maps_in(stacks->proc, maps->parent, &lines, &ignored);
+		gone = ret < 0 || !lines.count;
+	}
 
 	maps->looked = nw_clock_ns(CLOCK_MONOTONIC);
-	if (ret < 0) { /* the process is gone, so nothing more can be learned */
+	if (gone) { /* nothing more can be learned than what is known */
 		maps->stale = false;
 		return nw_is_shortage(-ret) ? ret : 0;
 	}
