@@ -34,6 +34,8 @@ struct picking {
 	bool is_spec;
 	struct nw_spec spec;
 	struct nw_selection selection;
+	const char *file; /* as the user names it; NULL: by a process */
+	char *path;	  /* the file's absolute path */
 };
 
 /* Does the word name a place in a file, and not an event? */
@@ -62,40 +64,48 @@ static int open_picking(struct picking *p, struct nw_error *err)
 	if (!p->is_spec)
 		return 0;
 	int ret = nw_spec_parse(p->word, &p->spec, err);
-	if (ret == 0 && nw_select(&p->spec, 1, &scope, &p->selection, err) < 0)
+	if (ret < 0)
+		return ret;
+	p->file = *p->spec.path ? p->spec.path : scope.file;
+	p->path = p->file ? nw_absolute_path(p->file) : NULL;
+	if (p->file && !p->path)
+		return nw_no_memory(err);
+	ret = nw_select(&p->spec, 1, &scope, &p->selection, err);
+	if (ret < 0)
 		p->selection = (struct nw_selection){0};
-	return ret;
+	return ret < 0 && nw_is_shortage(-ret) ? ret : 0;
 }
 
-/* Was the event defined for the file that the spec names, before that file was replaced? */
-static bool label_matches(const struct picking *p,
-			  const struct nw_persistent_event *persistent)
+/* Was the event defined for the file that the spec names, before that file was replaced? 1: yes, 0: no, or -ENOMEM. */
+static int label_matches(const struct picking *p,
+			 const struct nw_persistent_event *persistent)
 {
-	const char *said = *p->spec.path ? p->spec.path : p->pick->scope->file;
-	nw_cleanup(nw_free_ptr) char *path = said ? nw_absolute_path(said) : NULL;
 	const char *colon = strchr(persistent->label, ':');
 	const char *base = strrchr(persistent->file, '/');
 
-	if (p->spec.kind != NW_SPEC_USDT || !colon || !path ||
-	    (!nw_glob_match(path, persistent->file) &&
-	     !nw_glob_match(said, base ? base + 1 : "")))
-		return false;
+	if (p->spec.kind != NW_SPEC_USDT || !colon || !p->path ||
+	    (!nw_glob_match(p->path, persistent->file) &&
+	     !nw_glob_match(p->file, base ? base + 1 : "")))
+		return 0;
 	nw_cleanup(nw_free_ptr) char *provider = strndup(
 		persistent->label, (size_t)(colon - persistent->label));
-	return provider && nw_spec_matches(&p->spec, provider, colon + 1);
+	return !provider ? -ENOMEM : nw_spec_matches(&p->spec, provider, colon + 1);
 }
 
-static bool matches(const struct picking *p, const struct nw_uprobe_event *event)
+/* 1: yes, 0: no, or -ENOMEM. */
+static int matches(const struct picking *p, const struct nw_uprobe_event *event)
 {
+	int ret = 0;
+
 	if (!p->is_spec)
 		return nw_event_matches(event, p->word);
-	if (event->persistent && label_matches(p, event->persistent))
-		return true;
+	if (event->persistent)
+		ret = label_matches(p, event->persistent);
 	nw_vec_each (&p->selection.probes, probe)
 		nw_vec_each (&(*probe)->points, point)
-			if (nw_event_is_at(event, point))
-				return true;
-	return false;
+			if (ret == 0 && nw_event_is_at(event, point))
+				ret = 1;
+	return ret;
 }
 
 static bool is_picked(const nw_vec_u32 *list, size_t number)
@@ -117,7 +127,10 @@ static int pick_word(const struct picking *p, size_t *count, struct nw_error *er
 		const struct nw_uprobe_event *event = &inventory->events.item[i];
 		bool take = p->pick->all || event->owner == NW_OWNER_PERSISTENT ||
 			    (event->owner == NW_OWNER_FOREIGN && p->pick->options->foreign);
-		if (!matches(p, event))
+		int matched = matches(p, event);
+		if (matched < 0)
+			return nw_no_memory(err);
+		if (!matched)
 			continue;
 		if (!take) {
 			/* An event of a session deserves the more detailed reason. */
@@ -177,6 +190,7 @@ int nw_manager_pick(const struct nw_manager *m, struct nw_pick *pick, struct nw_
 			ret = nw_no_memory(err);
 		nw_selection_free(&p.selection);
 		nw_spec_free(&p.spec);
+		free(p.path);
 	}
 	return ret;
 }

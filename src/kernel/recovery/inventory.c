@@ -234,11 +234,10 @@ bool nw_event_is_on(const struct nw_uprobe_event *event, const char *where)
 
 bool nw_event_matches(const struct nw_uprobe_event *event, const char *pattern)
 {
-	nw_cleanup(nw_free_ptr) char *slash = nw_text("%s/%s", event->group, event->name);
-	nw_cleanup(nw_free_ptr) char *colon = nw_text("%s:%s", event->group, event->name);
+	char slash[2 * NW_MAX_NAME + 2], colon[2 * NW_MAX_NAME + 2];
 
-	if (!slash || !colon)
-		return false;
+	snprintf(slash, sizeof(slash), "%s/%s", event->group, event->name);
+	snprintf(colon, sizeof(colon), "%s:%s", event->group, event->name);
 	return nw_glob_match(pattern, colon) || nw_glob_match(pattern, slash) ||
 	       (!strpbrk(pattern, ":/") && (nw_glob_match(pattern, event->group) ||
 					    nw_glob_match(pattern, event->name))) ||
