@@ -152,4 +152,43 @@ NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat -d 1 func:none/program:quiet 2>err
 has "func: without symbols" "$(cat err)" "there is no function 'quiet' in"
 NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat -d 1 func:beside/program:quiet 2>err
 hasnt "func: a function that only the debug file knows" "$(cat err)" "there is no function"
+
+# What two programs have in common is in a file that both name (dwz -m, as distributions make their debug packages). It lies below
+# the root of the process.
+share() { # DIRECTORY FIELD: the programs a and b in a root of their own; a structure of both has this field
+  mkdir -p "$1/usr/lib/debug/.dwz"
+  cat >shared.h <<C
+struct both_programs_have { int one, two; long $2; struct both_programs_have *next; char name[16]; };
+struct both_have_this { struct both_programs_have inner; long number_of_times, number_of_errors; };
+C
+  for program in a b; do
+    cat >$program.c <<C
+#include <unistd.h>
+#include "shared.h"
+__attribute__((noinline)) long handle_$program(struct both_have_this *it) { __asm__ volatile("" : : : "memory"); return it->inner.two; }
+int main(void) { static struct both_have_this it; for (;;) { handle_$program(&it); usleep(100000); } }
+C
+    gcc -O1 -g -static -Wl,--build-id -o "$1/$program" $program.c || return 1
+  done
+  dwz -m "$1/usr/lib/debug/.dwz/shared" -M /usr/lib/debug/.dwz/shared "$1/a" "$1/b"
+}
+if [ "$(id -u)" = 0 ]; then
+  ok "two programs share debugging information" share root three
+  holds_altlink() { readelf -SW root/a | grep -q gnu_debugaltlink; }
+  ok "and name the file that has it" holds_altlink
+  chroot root /a & target=$!
+  for _ in {1..300}; do # it has its root before it has its program
+    [ "/proc/$target/exe" -ef root/a ] && break
+    sleep 0.1
+  done
+  spec="func:/proc/$target/root/a:handle_a(it->inner.two, it->number_of_errors)"
+  NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run "$spec" >run 2>err
+  has "fields of a structure in it are found" "$(cat run err)" ' a0=\+4\(%di\):s32 a1=\+48\(%di\):s64 '
+  ok "two others do" share others third
+  mv others/usr/lib/debug/.dwz/shared root/usr/lib/debug/.dwz/shared
+  NOPWATCH_TRACEFS=/nowhere "$NOPWATCH" stat --dry-run "$spec" >run 2>err
+  hasnt "nothing is believed of a file with another build ID" "$(cat run)" ' a0='
+  has "... and the function is probed all the same" "$(cat run)" ':0x[0-9a-f]+ sp='
+  kill $target
+fi
 finish

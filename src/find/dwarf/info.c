@@ -89,7 +89,7 @@ static bool open_shared(const struct nw_image *image, struct nw_info *info)
 	shared->fd = nw_shared_debug_open(image, info->elf);
 	if (shared->fd >= 0)
 		shared->dwarf = open_dwarf(image, shared->fd, &shared->elf);
-	if (!shared->dwarf) {
+	if (!shared->dwarf || !nw_debug_sections_find(shared->elf, &shared->sections)) {
 		close_shared(shared);
 		shared->empty = make_empty();
 		shared->elf = shared->empty
@@ -99,6 +99,7 @@ static bool open_shared(const struct nw_image *image, struct nw_info *info)
 					? dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL)
 					: NULL;
 	}
+	info->sections.shared = &shared->sections;
 	if (shared->dwarf)
 		dwarf_setalt(info->dwarf, shared->dwarf);
 	return shared->dwarf != NULL;

@@ -15,9 +15,10 @@ struct nw_shared_info {
 	char *empty;
 	Elf *elf;
 	Dwarf *dwarf;
+	struct nw_debug_sections sections;
 };
 
-/* A zeroed one is closed. */
+/* A zeroed one is closed. It must stay where it was opened. */
 struct nw_info {
 	Elf *elf;
 	Dwarf *dwarf;

@@ -85,28 +85,22 @@ static bool ends_within(struct nw_section_bytes bytes, const char *text)
 	       memchr(text, '\0', bytes.size - (at - begin));
 }
 
+static bool ends_in_section(const struct nw_debug_sections *sections, const char *text)
+{
+	return ends_within(sections->info, text) || ends_within(sections->types, text) ||
+	       ends_within(sections->str, text) || ends_within(sections->line_str, text);
+}
+
+/* The attribute may belong to either file, and so may its text: an index may lead to the very end. */
 const char *nw_attribute_text(const struct nw_debug_sections *sections,
 			      Dwarf_Attribute *attribute)
 {
 	const char *text = dwarf_formstring(attribute); /* NULL is accepted */
 
-	if (!text)
-		return NULL;
-	switch (attribute->form) {
-	case DW_FORM_GNU_strp_alt: /* of another file */
-	case DW_FORM_strp_sup:
+	if (!text || ends_in_section(sections, text) ||
+	    (sections->shared && ends_in_section(sections->shared, text)))
 		return text;
-	case DW_FORM_string:
-		return ends_within(sections->info, text) ||
-				       ends_within(sections->types, text)
-			       ? text
-			       : NULL;
-	default: /* an index may lead to the very end */
-		return ends_within(sections->str, text) ||
-				       ends_within(sections->line_str, text)
-			       ? text
-			       : NULL;
-	}
+	return NULL;
 }
 
 bool nw_unit_has_lines(const struct nw_debug_sections *sections, Dwarf_Die *unit)
