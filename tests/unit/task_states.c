@@ -663,6 +663,18 @@ START_TEST(a_thread_that_serves_several_keys_is_others)
 }
 END_TEST
 
+/* A span from 200 on, in which the thread sleeps once. */
+static void the_next_span_is_split(void)
+{
+	probe_hit(START, T, 200);
+	switches_to(T, SLEEPS, OTHER, 210);
+	wakes(T, 220);
+	switches_to(OTHER, RUNS, T, 230);
+	probe_hit(DONE, T, 240);
+	ck_assert(split);
+	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
+}
+
 /* A span that straddles a loss is not even measured; the next one is split again. */
 START_TEST(lost_events_discard_what_is_open)
 {
@@ -676,18 +688,12 @@ START_TEST(lost_events_discard_what_is_open)
 	ck_assert_uint_eq(ends, 0);
 	ck_assert_uint_eq(row()->discarded, 1);
 	ck_assert_uint_eq(row()->latency.count, 0);
-	probe_hit(START, T, 200);
-	switches_to(T, SLEEPS, OTHER, 210);
-	wakes(T, 220);
-	switches_to(OTHER, RUNS, T, 230);
-	probe_hit(DONE, T, 240);
-	ck_assert(split);
-	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
+	the_next_span_is_split();
 	teardown();
 }
 END_TEST
 
-/* Who woke the thread up from a sleep whose end was lost says nothing of its next sleep. */
+/* A wake-up belongs to one sleep. If the end of that sleep was lost, the next sleep does not get the wake-up. */
 START_TEST(a_lost_switch_does_not_end_the_next_sleep)
 {
 	setup();
@@ -696,13 +702,7 @@ START_TEST(a_lost_switch_does_not_end_the_next_sleep)
 	wakes(T, 120);
 	is_awake(T, 121);
 	nw_summary_loss(summary, 125, 1);
-	probe_hit(START, T, 200);
-	switches_to(T, SLEEPS, OTHER, 210);
-	wakes(T, 220);
-	switches_to(OTHER, RUNS, T, 230);
-	probe_hit(DONE, T, 240);
-	ck_assert(split);
-	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
+	the_next_span_is_split();
 	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 10);
 	ck_assert_uint_eq(states[NW_TASK_RUNNING], 20);
 	teardown();

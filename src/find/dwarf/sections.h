@@ -28,8 +28,8 @@ bool nw_line_table_is_sound(struct nw_section_bytes section, uint64_t at, bool b
 struct nw_debug_sections {
 	struct nw_section_bytes info, types, line, str, line_str;
 	bool big_endian;
-	const struct nw_debug_sections
-		*shared; /* those of the file that debug files share; or NULL */
+	/* The sections of the file that several debug files share; NULL: there is none. */
+	const struct nw_debug_sections *shared;
 };
 
 /* Must be called after dwarf_begin_elf(), which unpacks the sections. Returns false if libdw must not read names and

@@ -76,7 +76,7 @@ static int open_picking(struct picking *p, struct nw_error *err)
 	return ret < 0 && nw_is_shortage(-ret) ? ret : 0;
 }
 
-/* Was the event defined for the file that the spec names, before that file was replaced? 1: yes, 0: no, or -ENOMEM. */
+/* Was the event defined for the file that the spec names, before that file was replaced? Returns 1, 0 or -ENOMEM. */
 static int label_matches(const struct picking *p,
 			 const struct nw_persistent_event *persistent)
 {
@@ -92,7 +92,7 @@ static int label_matches(const struct picking *p,
 	return !provider ? -ENOMEM : nw_spec_matches(&p->spec, provider, colon + 1);
 }
 
-/* 1: yes, 0: no, or -ENOMEM. */
+/* Does the word mean the event? Returns 1, 0 or -ENOMEM. */
 static int matches(const struct picking *p, const struct nw_uprobe_event *event)
 {
 	int ret = 0;

@@ -692,7 +692,7 @@ bool nw_task_states_so_far(const struct nw_task_states *states, uint32_t span, u
 	*out = (struct nw_span_states){0};
 	if (!known || known->serial != mark->serial || known->since > now)
 		return false;
-	struct thread thread = *known; /* as it would be if it went on now */
+	struct thread thread = *known; /* the thread as it would be if it went on now */
 	if (sleeps(&thread) && thread.waking) {
 		wakes_up(&thread, thread.waking);
 	} else if (sleeps(&thread)) {

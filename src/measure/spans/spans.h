@@ -129,8 +129,8 @@ size_t nw_span_starts_oldest(const struct nw_span_starts *starts, uint32_t span,
 			     struct nw_open_span *out, size_t most);
 /* Was a start left out because there were too many? Then more spans may be open. */
 bool nw_span_starts_left_out(const struct nw_span_starts *starts);
-/* Must be called for each event; task: the thread that begins the span, or NULL. If the event ends the span, returns the hit with which the span began, with its
- * values, valid until the next call; NULL: it is unknown. */
+/* Must be called for each event; task: the thread that begins the span, or NULL. If the event ends the span, returns the
+ * hit with which the span began, with its values, valid until the next call; NULL: it is unknown. */
 const struct nw_hit *nw_span_starts_follow(struct nw_span_starts *starts,
 					   const struct nw_span_event *event,
 					   const struct nw_task *task);

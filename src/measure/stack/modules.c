@@ -585,8 +585,8 @@ static int read_maps(struct nw_stacks *stacks, struct nw_maps *maps)
 	nw_mappings lines = {0};
 	struct nw_error ignored;
 	int ret = nw_process_maps_in(stacks->proc, maps->pid, &lines, &ignored);
-	bool gone = ret < 0 ||
-		    !lines.count; /* a process that is ending has no memory any more */
+	/* A process that is ending has no memory any more: its list is empty. */
+	bool gone = ret < 0 || !lines.count;
 
 	if (gone && maps->parent) { /* the mappings that it had when it was forked */
 		ret = nw_process_maps_in(stacks->proc, maps->parent, &lines, &ignored);

@@ -144,7 +144,7 @@ static void listen(void *arg, const struct nw_span_event *event)
 		show_slow(m, event);
 	if (m->slow && nw_slow_watch_failed(m->slow))
 		nw_no_memory(&m->failure);
-	/* What is open when the run ends stays known for the last report. */
+	/* A span that is open when the run ends keeps its start, since the last report shows it. */
 	if (m->starts && event->moment != NW_SPAN_STILL_OPEN) {
 		const struct nw_task *task = NULL;
 		if (event->moment == NW_SPAN_BEGINS)

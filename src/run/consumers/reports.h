@@ -58,7 +58,7 @@ struct nw_reports {
 	char slower[64];      /* which spans have stacks; "": all */
 	uint64_t since;	      /* time of the last change of groups; 0: the start */
 	uint64_t lost_before; /* lost events up to the previous interval */
-	/* of the report that is written now: the open spans, and the states of each */
+	/* The report that is written now shows these open spans; the states of each are in the other array. */
 	NW_VEC(struct nw_slow_span) open;
 	struct nw_span_states *open_states;
 	uint64_t slow_left_out; /* slow spans of a live view that are not all kept */

@@ -59,8 +59,8 @@ int nw_flight_finish(struct nw_flight *flight, struct nw_run_result *result,
 struct nw_flight_stats {
 	uint64_t recordings; /* recordings that were written */
 	uint64_t spans;	     /* spans of the condition that were checked */
-	uint64_t
-		longest_ns; /* the longest of them; 0: unknown, since the kernel has paired them */
+	/* How long the longest of them took; 0: it is unknown, since the kernel has paired them. */
+	uint64_t longest_ns;
 	uint64_t lost; /* lost events of these spans */
 	/* Triggers that came while too many recordings could not be written. */
 	uint64_t missed;

@@ -26,7 +26,7 @@ int nw_run_read_back(struct nw_run *run, struct nw_error *err);
 int nw_run_judge_hits(struct nw_run *run, struct nw_error *err);
 /* Finds out why probes without hits have none. Must be called before disarming. */
 int nw_run_explain(struct nw_run *run, struct nw_error *err);
-/* The same of a recording that has no hits, by what is in it. */
+/* Finds out why probes of a recording or a text have no hits. If it has no hit at all, each probe gets a sentence. */
 int nw_run_explain_recorded(struct nw_run *run, struct nw_error *err);
 
 /* ---- whose scheduler events are recorded (named.c) ---------------------------------- */

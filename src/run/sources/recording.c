@@ -9,7 +9,7 @@
 
 #include "sources.h"
 
-/* Why a probe had no hits, or, if it was disabled (at), no more hits. */
+/* A line of the recording that says why a probe had no hits, or, if it was disabled (at), no more hits. */
 struct told_state {
 	uint64_t probe, at;
 	enum nw_state state;
