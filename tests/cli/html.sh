@@ -26,7 +26,7 @@ python3 - page.html events.json >slow.out <<'P'
 import html, json, re, sys
 page = re.sub(r"<script.*?</script>", "", open(sys.argv[1], encoding="utf-8").read(), flags=re.S)
 table = re.search(r'<div id="slowest"><h3>(.*?)</h3>.*?<tbody>(.*?)</tbody>', page, re.S)
-rows = [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in table[2].split("</tr>") if "<td" in row]
+rows = [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in table[2].split("</tr>") if "<td" in row]
 print(table[1], len(rows), sep="|")
 print(*rows[0], sep="|")
 P

@@ -212,37 +212,51 @@ struct slow {
 };
 
 /* Writes text of the traced program, which can neither end nor begin an element, nor hide or reverse what follows. */
-static void text_cell(struct nw_buf *out, const char *class, const char *text)
+static void add_text(struct nw_buf *out, const char *text)
 {
 	struct nw_buf shown = {0};
 
 	nw_buf_add_sentence(&shown, text, strlen(text));
-	nw_buf_printf(out, "<td class=\"%s\">", class);
 	for (const char *at = nw_buf_str(&shown); *at; at++)
 		if (strchr("<>&\"'", *at))
 			nw_buf_printf(out, "&#%d;", *at);
 		else
 			nw_buf_addc(out, *at);
-	nw_buf_adds(out, "</td>");
 	out->failed |= shown.failed;
 	nw_buf_free(&shown);
 }
 
-static void args_cell(const struct nw_report *report, const struct nw_hit *hit,
-		      struct nw_buf *out)
+static void text_cell(struct nw_buf *out, const char *class, const char *text)
 {
-	struct nw_buf text = {0};
+	nw_buf_printf(out, "<td class=\"%s\">", class);
+	add_text(out, text);
+	nw_buf_adds(out, "</td>");
+}
+
+/* A number is an element of its own, which the style sheet keeps on one line. */
+static void args_cell(const struct nw_report *report, const char *column,
+		      const struct nw_hit *hit, struct nw_buf *out)
+{
 	char name[32];
 
+	nw_buf_printf(out, "<td class=\"text mono\" data-column=\"%s\">", column);
 	for (size_t i = 0; hit && hit->probe != NW_BINS_UNKNOWN && i < hit->value_count;
 	     i++) {
+		const struct nw_value *value = &hit->values[i];
+		const bool whole = value->kind != NW_VALUE_STRING &&
+				   value->kind != NW_VALUE_ARRAY;
+		struct nw_buf text = {0};
+
 		nw_arg_name(report->selection->probes.item[hit->probe], i, name);
-		nw_buf_printf(&text, "%s%s=", i ? " " : "", name);
-		nw_value_print(&hit->values[i], &text);
+		nw_buf_printf(&text, "%s=", name);
+		nw_value_print(value, &text);
+		nw_buf_printf(out, "%s%s", i ? " " : "", whole ? "<span>" : "");
+		add_text(out, nw_buf_str(&text));
+		nw_buf_adds(out, whole ? "</span>" : "");
+		out->failed |= text.failed;
+		nw_buf_free(&text);
 	}
-	text_cell(out, "text mono", nw_buf_str(&text));
-	out->failed |= text.failed;
-	nw_buf_free(&text);
+	nw_buf_adds(out, "</td>");
 }
 
 /* Writes a duration as the script does: "2.13 ms", "871 \u00b5s". */
@@ -267,19 +281,18 @@ static void slow_row(const struct nw_report *report, const struct slow *slow,
 	nw_cleanup(nw_free_ptr) char *thread = nw_text("%s%s%d", span->ended.comm,
 						       *span->ended.comm ? "-" : "",
 						       span->ended.hit->tid);
-	char took[24], end[32];
+	char took[24];
 
 	out->failed |= !name || !thread;
 	page_duration(span->latency, took);
-	snprintf(end, sizeof(end), "%.6f s",
-		 (double)(span->end - nw_bins_start(report->bins)) / 1e9);
 	nw_buf_adds(out, "<tr>");
 	text_cell(out, "number", took);
 	text_cell(out, "", name ? name : "");
-	text_cell(out, "number", end);
+	nw_buf_printf(out, "<td class=\"number\" data-column=\"at\">%.6f s</td>",
+		      (double)(span->end - nw_bins_start(report->bins)) / 1e9);
 	text_cell(out, "", thread ? thread : "");
-	args_cell(report, span->began.hit, out);
-	args_cell(report, span->ended.hit, out);
+	args_cell(report, "Start", span->began.hit, out);
+	args_cell(report, "End", span->ended.hit, out);
 	nw_buf_adds(out, "</tr>\n");
 }
 

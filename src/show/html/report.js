@@ -791,6 +791,16 @@
   const argText = (value) => value === null ? "NULL" : typeof value === "string" ? JSON.stringify(value) : Array.isArray(value) ? `{${value.join(", ")}}` : String(value);
   const argsText = (hit) => hit && hit.args ? Object.entries(hit.args).map(([name, value]) => `${name}=${argText(value)}`).join("\n") : "";
 
+  /* A number is an element of its own, which the style sheet keeps on one line. */
+  function argsCell(column, hit) {
+    const cell = element("td", { className: "text mono", "data-column": column });
+    Object.entries((hit && hit.args) || {}).forEach(([name, value], i) => {
+      const text = `${name}=${argText(value)}`;
+      cell.append(i ? "\n" : "", typeof value === "number" ? element("span", text) : text);
+    });
+    return cell;
+  }
+
   function threadText(hit) {
     if (!hit) return "";
     return `${hit.comm || ""} ${hit.tid}${hit.pid && hit.pid !== hit.tid ? ` (of ${hit.pid})` : ""}`.trim();
@@ -808,11 +818,11 @@
       const moved = span.start && span.start.tid !== span.end.tid;
       const line = element("tr",
         element("td", { className: "number" }, element("data", { value: String(span.ns) }, duration(span.ns))),
-        element("td", { className: "number", title: wall(Number(span.end_ns)) }, timeText(Number(span.end_ns), 1e3)),
+        element("td", { className: "number", "data-column": "at", title: wall(Number(span.end_ns)) }, timeText(Number(span.end_ns), 1e3)),
         element("td", moved ? `${threadText(span.start)} → ${threadText(span.end)}` : threadText(span.end)),
-        element("td", cpu));
-      if (hasParts) line.append(element("td", { className: "text states" }, stateText(span.states_ns)));
-      if (hasArgs) line.append(element("td", { className: "text mono" }, argsText(span.start)), element("td", { className: "text mono" }, argsText(span.end)));
+        element("td", { "data-column": "CPU" }, cpu));
+      if (hasParts) line.append(element("td", { className: "text states", "data-column": "States" }, stateText(span.states_ns)));
+      if (hasArgs) line.append(argsCell("Start", span.start), argsCell("End", span.end));
       body.append(line);
     }
     table.append(body);
@@ -959,7 +969,7 @@
     at("matches").textContent = words.length ? `${found.length} of ${data.rows.length}` : count(data.rows.length);
     const body = element("tbody", ...found.map((row) => {
       const line = element("tr", { "aria-current": String(row === shown) }, ...COLUMNS.map((column, i) => {
-        if (i === 0) return element("td", element("button", { type: "button", onclick: () => { showRow(row); at("shown").scrollIntoView({ block: "nearest" }); } }, column.text(row)));
+        if (i === 0) return element("td", element("button", { type: "button", "aria-label": column.text(row), onclick: () => { showRow(row); at("shown").scrollIntoView({ block: "nearest" }); } }, ...breakable(column.text(row))));
         const text = typeof column.value(row) === "string";
         const cell = element("td", { className: text ? "" : "number" }, column.text(row));
         if (column.key && Number(sizesOf(row).count)) cell.dataset.value = String(sizesOf(row)[column.key]);
@@ -973,6 +983,9 @@
     for (const old of at("rows").querySelectorAll("tbody")) old.remove();
     at("rows").append(body);
   }
+
+  /* A name that may go on in the next line behind its colons and double underscores. */
+  const breakable = (name) => name.split(/(?<=:|__)(?=[^:_])/).flatMap((part, i) => i ? [element("wbr"), part] : [part]);
 
   function makeHead() {
     const line = element("tr");
