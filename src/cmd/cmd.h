@@ -58,7 +58,7 @@ struct nw_args {
 	struct nw_view view; /* --sort, --all-rows; and --top, after parsing */
 	uint64_t top;
 	bool dry_run, no_demangle, kernel_strings, no_follow_file, force, quiet, follow,
-		all, wall, strict, no_pager, plain, functions, help;
+		all, wall, strict, no_pager, plain, functions, check, help;
 	unsigned int verbose;
 };
 

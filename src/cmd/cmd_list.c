@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "show/rows/check.h"
 #include "show/text/text.h"
 
 struct listing {
@@ -60,6 +61,19 @@ static void name_skipped(const struct listing *list, const struct nw_image *imag
 	}
 }
 
+/* --check: lists what is wrong with the notes of a file. A file without notes was reported when it was found. */
+static void check(struct listing *list, struct nw_image *image)
+{
+	struct nw_checked checked;
+
+	if (image->notes != NW_NOTES_FOUND)
+		return;
+	if (nw_check_notes(image, &list->search, &list->types, &list->output, &checked) < 0)
+		list->output.text.failed = true;
+	list->failed |= checked.problems;
+	list->table.matched += checked.notes;
+}
+
 /* Writes the rows so far. An error of writing is printed once and ends the list. */
 static int flush(struct listing *list)
 {
@@ -93,14 +107,16 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 	struct listing *list = arg;
 	struct nw_error err;
 
-	if (list->output.format->for_people)
+	if (list->args->check)
+		check(list, image);
+	else if (list->output.format->for_people)
 		nw_probe_table_add(&list->table, image);
 	else
 		list_sites(list, image);
 	/* Symbols are read on first use, so reading them may fail only now. */
 	if (nw_image_check(image, &err) < 0)
 		failed(list, &err, true);
-	if (!list->args->quiet && (!of_many || list->args->verbose))
+	if (!list->args->check && !list->args->quiet && (!of_many || list->args->verbose))
 		name_skipped(list, image);
 	/* Similar names come from these files, but not from a large directory tree. */
 	struct nw_image **slot = list->images.count < 64 && !list->table.matched
@@ -283,7 +299,8 @@ static void print_all(struct listing *list)
 			list_functions(list, *word);
 	if (list->only_functions)
 		return;
-	nw_probe_table_begin(&list->table);
+	if (!list->args->check)
+		nw_probe_table_begin(&list->table);
 	nw_search_run(&list->search, &finder);
 	nw_probe_table_end(&list->table);
 	flush(list);
@@ -318,6 +335,10 @@ static int add_words(struct listing *list, struct nw_error *err)
 	bool functions = false;
 	int ret = 0;
 
+	if (args->functions && args->check)
+		return nw_fail_usage(
+			err,
+			"--check looks at USDT probes, which --functions leaves out: give one of them");
 	if (args->functions)
 		return args->words.count || args->file || args->pids.count || args->cmd
 			       ? 0
@@ -392,8 +413,10 @@ const struct nw_command nw_cmd_list = {
 		"func:FILE:PATTERN lists functions, those of C++ and Rust by the names that their\n"
 		"source has; --functions FILE [PATTERN...] also the size of each, and the file and\n"
 		"line of its source, if the file has debugging information. What it prints is a SPEC\n"
-		"for the other commands. Needs neither root nor tracefs.",
+		"for the other commands. --check is for tests of programs that have probes: it lists\n"
+		"what is wrong with the notes, and ends with 1 if anything is. Needs neither root nor\n"
+		"tracefs.",
 	.options = NW_OPTIONS_RESULT
-	"pid exe functions types quiet verbose plain no-demangle force color no-pager",
+	"pid exe functions check types quiet verbose plain no-demangle force color no-pager",
 	.run = run,
 };

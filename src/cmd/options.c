@@ -355,6 +355,8 @@ static const struct nw_option options[] = {
 	 "call functions of C++ and Rust as the linker does", FLAG(no_demangle)},
 	{NW_OPTIONS_TARGET, 0, "functions", NULL,
 	 "the functions of FILE in place of its probes", FLAG(functions)},
+	{NW_OPTIONS_TARGET, 0, "check", NULL,
+	 "what is wrong with the probes of FILE; status 1: something is", FLAG(check)},
 	{NW_OPTIONS_TARGET, 0, "no-follow-file", NULL,
 	 "keep to the file that was probed, if it is replaced", FLAG(no_follow_file)},
 	{NW_OPTIONS_DANGER, 0, "force", NULL, "do what is known to be dangerous",

@@ -103,7 +103,8 @@ START_TEST(formats_can_what_they_say)
 		bool facts = format->shows[NW_SHOWS_FACTS];
 		ck_assert_ptr_eq(nw_output_find(format->name), format);
 		ck_assert(!facts || (format->features && format->status && format->change &&
-				     format->diagnosis && format->site));
+				     format->diagnosis && format->site && format->problem &&
+				     format->checked));
 		ck_assert(!facts || format->for_people || format->skipped);
 		ck_assert(!format->shows[NW_SHOWS_EVENTS] || format->event || format->end);
 		ck_assert(!format->shows[NW_SHOWS_REPORTS] || format->report);

@@ -36,8 +36,9 @@ struct nw_site {
 struct nw_skipped {
 	const char *provider, *name; /* "": the note is too broken to tell */
 	uint64_t vaddr;
-	bool trap;   /* the file itself has a breakpoint at the site */
-	bool barred; /* the kernel cannot place a uprobe in such code (Thumb) */
+	bool trap;    /* the file itself has a breakpoint at the site */
+	bool barred;  /* the kernel cannot place a uprobe in such code (Thumb) */
+	bool dropped; /* the linker dropped the code (--gc-sections) */
 	char *why;
 };
 
@@ -83,6 +84,8 @@ struct nw_image {
 	bool throws, throws_known; /* nw_image_throws() */
 	nw_segments segments;
 	enum nw_notes notes;
+	/* What is wrong with .stapsdt.base, by which the addresses of notes are corrected; NULL: nothing. */
+	const char *base_problem;
 	NW_VEC(struct nw_site) sites;
 	NW_VEC(struct nw_skipped) skipped;
 	char *note_data; /* the sites' strings point into this */

@@ -292,18 +292,48 @@ static int skip_site(struct nw_image *image, const struct nw_note *note, uint64_
 	return ret;
 }
 
+/*
+ * Did the linker drop the code of a note that is in no executable segment? ld.lld then writes how far behind the
+ * beginning of its section the code was (--gc-sections): at most the length of a large function, and in front of all
+ * code of the file.
+ */
+static bool is_dropped(const struct nw_image *image, const struct nw_note *note,
+		       uint64_t base)
+{
+	if (note->pc >= 0x10000 || (note->base && note->base != base))
+		return false;
+	nw_vec_each (&image->segments, segment)
+		if (segment->exec && note->pc >= segment->vaddr)
+			return false;
+	return true;
+}
+
+static int skip_dropped(struct nw_image *image, const struct nw_note *note, const char *why)
+{
+	int ret = skip(image, note, "%s", why);
+
+	if (ret == 0)
+		image->skipped.item[image->skipped.count - 1].dropped = true;
+	return ret;
+}
+
 static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t base,
 		    bool force, struct code *code)
 {
 	if (note->pc == 0)
-		return skip(image, note,
-			    "its address is 0: the linker dropped the code it stood in");
+		return skip_dropped(
+			image, note,
+			"its address is 0: the linker dropped the code it stood in");
 	int64_t offset = nw_image_offset(image, note->pc, true);
-	if (offset < 0)
-		return skip(image, note, "address 0x%llx is in no executable segment%s",
-			    (unsigned long long)note->pc,
-			    note->base && !base ? " (the file's .stapsdt.base is gone)"
-						: "");
+	if (offset < 0) {
+		nw_cleanup(nw_free_ptr) char *why = nw_text(
+			"address 0x%llx is in no executable segment%s",
+			(unsigned long long)note->pc,
+			note->base && !base ? " (the file's .stapsdt.base is gone)" : "");
+		return !why			       ? -ENOMEM
+		       : is_dropped(image, note, base) ? skip_dropped(image, note, why)
+						       : skip(image, note, "%s", why);
+	}
 	enum nw_nop nop = nop_at(image, code, (uint64_t)offset);
 	if (image->arch && (nop == NW_NOP_NONE || nop == NW_NOP_TRAP) && !force)
 		return skip_site(image, note, base, (uint64_t)offset, nop);
@@ -323,6 +353,19 @@ static int add_site(struct nw_image *image, const struct nw_note *note, uint64_t
 	return 0;
 }
 
+/* Records what is wrong with .stapsdt.base. A linker that drops it writes 0 into the notes. */
+static void check_base(struct nw_image *image, const struct nw_note *note, uint64_t base)
+{
+	if (!base)
+		image->base_problem =
+			note->base
+				? "its notes were written for a .stapsdt.base, which is gone: their addresses are wrong if anything moves the code"
+				: "the linker dropped .stapsdt.base: addresses of notes are wrong if anything moves the code; link with -Wl,-u,_.stapsdt.base";
+	else if (!note->base)
+		image->base_problem =
+			"a note does not say where .stapsdt.base was: its address is wrong if anything moves the code";
+}
+
 static int read_notes(struct nw_image *image, const char *data, size_t len, uint64_t base,
 		      bool force, struct code *code)
 {
@@ -337,6 +380,7 @@ static int read_notes(struct nw_image *image, const char *data, size_t len, uint
 			ret = skip(image, &note, "%s", why);
 		} else {
 			uint64_t moved = base && note.base ? base - note.base : 0;
+			check_base(image, &note, base);
 			if (note.pc) /* 0: the linker dropped the code (--gc-sections), so there is nothing to correct */
 				note.pc += moved;
 			if (note.semaphore)

@@ -20,6 +20,10 @@ void nw_json_function(struct nw_output *output, struct nw_image *image, const ch
 		      const char *name, const struct nw_function_details *details);
 void nw_json_skipped(struct nw_output *output, const struct nw_image *image,
 		     const struct nw_skipped *skipped);
+void nw_json_problem(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_note_problem *problem);
+void nw_json_checked(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_checked *checked);
 void nw_json_features(struct nw_output *output, const struct nw_features *features);
 void nw_json_status(struct nw_output *output, const struct nw_status *status);
 void nw_json_change(struct nw_output *output, const struct nw_change *change);

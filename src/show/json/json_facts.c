@@ -145,16 +145,53 @@ void nw_json_site(struct nw_output *output, struct nw_image *image,
 	nw_site_args_free(&args);
 }
 
+/* Writes a note's names, file and address, and what is wrong with it. */
+static void problem_keys(const struct nw_image *image,
+			 const struct nw_note_problem *problem, struct nw_json *json)
+{
+	bool of_note = *problem->name || !problem->kind;
+
+	if (problem->kind)
+		nw_json_key_text(json, "kind", problem->kind);
+	if (of_note) {
+		nw_json_key_text(json, "provider", problem->provider);
+		nw_json_key_text(json, "name", problem->name);
+	}
+	image_keys(image, json);
+	if (of_note)
+		nw_json_key_u64(json, "vaddr", problem->vaddr);
+	nw_json_key_text(json, "problem", problem->text);
+	nw_json_finish(json);
+}
+
 void nw_json_skipped(struct nw_output *output, const struct nw_image *image,
 		     const struct nw_skipped *skipped)
 {
 	struct nw_json json = nw_json_start(&output->text, "skipped");
 
-	nw_json_key_text(&json, "provider", skipped->provider);
-	nw_json_key_text(&json, "name", skipped->name);
+	problem_keys(image,
+		     &(struct nw_note_problem){NULL, skipped->provider, skipped->name,
+					       skipped->vaddr, skipped->why},
+		     &json);
+}
+
+void nw_json_problem(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_note_problem *problem)
+{
+	struct nw_json json = nw_json_start(&output->text, "problem");
+
+	problem_keys(image, problem, &json);
+}
+
+void nw_json_checked(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_checked *checked)
+{
+	struct nw_json json = nw_json_start(&output->text, "checked");
+
 	image_keys(image, &json);
-	nw_json_key_u64(&json, "vaddr", skipped->vaddr);
-	nw_json_key_text(&json, "problem", skipped->why);
+	nw_json_key_u64(&json, "probes", checked->probes);
+	nw_json_key_u64(&json, "sites", checked->sites);
+	nw_json_key_u64(&json, "problems", checked->problems);
 	nw_json_finish(&json);
 }
 

@@ -285,6 +285,20 @@ enum nw_shows {
 
 struct nw_output;
 
+/* A problem of `list --check`. */
+struct nw_note_problem {
+	const char *kind;	     /* the fixed word in JSON: docs/json.md */
+	const char *provider, *name; /* "": the file's, or unknown */
+	uint64_t vaddr;
+	const char *text;
+};
+
+/* The result of `list --check` for a file. */
+struct nw_checked {
+	size_t notes; /* sites, and notes that cannot be used */
+	size_t probes, sites, problems;
+};
+
 /* A row of `list --functions` shows these facts behind the names of a function. */
 struct nw_function_details {
 	uint64_t size;		    /* 0: unknown */
@@ -345,6 +359,11 @@ struct nw_output_format {
 	/* A note that was left out. */
 	void (*skipped)(struct nw_output *output, const struct nw_image *image,
 			const struct nw_skipped *skipped);
+	/* A problem with a file's notes, and behind all of them the result of the check. */
+	void (*problem)(struct nw_output *output, const struct nw_image *image,
+			const struct nw_note_problem *problem);
+	void (*checked)(struct nw_output *output, const struct nw_image *image,
+			const struct nw_checked *checked);
 	void (*features)(struct nw_output *output, const struct nw_features *features);
 	void (*status)(struct nw_output *output, const struct nw_status *status);
 	/* The change of a persistent event. */

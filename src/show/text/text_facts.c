@@ -108,6 +108,39 @@ void nw_text_site(struct nw_output *output, struct nw_image *image,
 	nw_site_args_free(&args);
 }
 
+void nw_text_problem(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_note_problem *problem)
+{
+	struct nw_buf *out = &output->text;
+
+	nw_buf_add_escaped(out, image->path, strlen(image->path));
+	nw_buf_adds(out, ": ");
+	if (*problem->name) {
+		nw_buf_add_escaped(out, problem->provider, strlen(problem->provider));
+		nw_buf_addc(out, ':');
+		nw_buf_add_escaped(out, problem->name, strlen(problem->name));
+		nw_buf_printf(out, " at 0x%" PRIx64 ": ", problem->vaddr);
+	}
+	nw_buf_add_sentence(out, problem->text, strlen(problem->text));
+	nw_buf_addc(out, '\n');
+}
+
+void nw_text_checked(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_checked *checked)
+{
+	struct nw_buf *out = &output->text;
+
+	nw_buf_add_escaped(out, image->path, strlen(image->path));
+	nw_buf_printf(out, ": %zu %s of %zu %s, ", checked->sites,
+		      nw_plural(checked->sites, "site", "sites"), checked->probes,
+		      nw_plural(checked->probes, "probe", "probes"));
+	if (checked->problems)
+		nw_buf_printf(out, "%zu %s\n", checked->problems,
+			      nw_plural(checked->problems, "problem", "problems"));
+	else
+		nw_buf_adds(out, "no problem\n");
+}
+
 /* ---- features ----------------------------------------------------------------------- */
 
 void nw_text_features(struct nw_output *output, const struct nw_features *features)

@@ -27,6 +27,10 @@ void nw_text_states(const struct nw_report *report, nw_strings *left_out,
 void nw_text_stacks(const struct nw_report *report, struct nw_buf *out);
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);
+void nw_text_problem(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_note_problem *problem);
+void nw_text_checked(struct nw_output *output, const struct nw_image *image,
+		     const struct nw_checked *checked);
 void nw_text_function(struct nw_output *output, struct nw_image *image, const char *symbol,
 		      const char *name, const struct nw_function_details *details);
 void nw_text_features(struct nw_output *output, const struct nw_features *features);
