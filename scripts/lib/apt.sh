@@ -11,9 +11,15 @@ release_of() { # ARCH
   esac
 }
 
-# What apt says first about what it could not do.
-why_not() { # LOG
-  grep -m 1 '^E: ' "$1" >&2
+# What apt says first about what it could not do, or that it was stopped; and what to do if the archive's own files disagree.
+why_not() { # LOG STATUS
+  if [ "$2" = 124 ]; then
+    echo "apt-get took too long and was stopped. Is the archive slow, or out of reach?" >&2
+  else
+    grep -m 1 '^E: ' "$1" >&2 || tail -n 1 "$1" >&2
+  fi
+  ! grep -qE 'unexpected size|Hash Sum mismatch|Mirror sync in progress' "$1" ||
+    echo "The archive's index does not match its signed list: the archive is in the middle of an update. Try again in an hour." >&2
 }
 
 # in_apt RELEASE ARCH COMMAND...: a command that uses apt with this release and architecture only; with "source"
@@ -50,7 +56,7 @@ Acquire::GzipIndexes "true";
 Acquire::Retries "2";
 Acquire::http::Timeout "20";
 CONF
-    APT_CONFIG=$root/apt.conf.new timeout 120 apt-get -q update >"$root/log" 2>&1 || { why_not "$root/log"; return 1; }
+    APT_CONFIG=$root/apt.conf.new timeout 120 apt-get -q update >"$root/log" 2>&1 || { why_not "$root/log" $?; return 1; }
     mv "$root/apt.conf.new" "$root/apt.conf"
   fi
   export APT_CONFIG="$root/apt.conf"
@@ -58,13 +64,15 @@ CONF
   "$@"
 }
 
-# Unpack packages of the current apt root into a directory that is there only if all of them are.
+# Unpack packages of the current apt root into a directory that is there only if all of them are. A package that cannot be
+# had may have been replaced in the archive since the lists were fetched: the next try fetches the lists again.
 download() { # DIRECTORY PACKAGE...
   unpacked=$1
   shift
   rm -rf "$APT_CONFIG.d" "$unpacked.new"
   mkdir -p "$APT_CONFIG.d" "$unpacked.new"
-  (cd "$APT_CONFIG.d" && timeout 200 apt-get -q download "$@" >log 2>&1) || { why_not "$APT_CONFIG.d/log"; return 1; }
+  (cd "$APT_CONFIG.d" && timeout 200 apt-get -q download "$@" >log 2>&1) ||
+    { why_not "$APT_CONFIG.d/log" $?; rm -f "$APT_CONFIG"; return 1; }
   for deb in "$APT_CONFIG.d"/*.deb; do
     dpkg-deb -x "$deb" "$unpacked.new" || return 1
     rm -f "$deb"

@@ -7,9 +7,21 @@ version=$(sed -n 's/^VERSION := //p' "$top/Makefile")
 
 is "Debian's changelog has the version" "$(sed -n '1s/.*(\(.*\)-[0-9]*).*/\1/p' "$packages/debian/changelog")" "$version"
 is "so has the command" "$("$NOPWATCH" --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')" "$version"
+# the version and the date of the release, in every file that has them
+released() {
+  sed -n 's/^## \(.*\), \(.*\)/\1 \2 CHANGELOG.md/p' "$top/CHANGELOG.md" | head -n 1
+  echo "$(sed -n '1s/.*(\(.*\)-[0-9]*).*/\1/p' "$packages/debian/changelog")" \
+    "$(date -u -d "$(sed -n 's/^ -- .*>  //p' "$packages/debian/changelog" | head -n 1)" +%F) Debian's changelog"
+  sed -n 's/^\.TH \([^ ]*\) [13] \([^ ]*\) "nopwatch \([^ ]*\)".*/\3 \2 \1/p' "$top"/docs/man/*
+}
+is "the changelogs and the man pages have one version and one date" "$(released | cut -d ' ' -f 1,2 | sort | uniq -c | sed 's/^ *//')" \
+  "$(released | wc -l) $version $(released | sed -n '1s/^[^ ]* \([^ ]*\) .*/\1/p')"
+has "which is a date" "$(released | head -n 1)" '^[0-9.]+ 20[0-9]{2}-[01][0-9]-[0-3][0-9] '
+is "and docs/containers.md names this version's image" "$(grep -oE '\bnopwatch:[0-9][0-9.]*' "$top/docs/containers.md" | sort -u)" "nopwatch:$version"
 
 ok "make install" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" -o all install "DESTDIR=$TEST_DIR/to" PREFIX=/usr LIBDIR=/usr/lib/any \
   ZSHCOMPDIR=/usr/share/zsh/vendor-completions
+is "pkg-config has the version" "$(PKG_CONFIG_LIBDIR=$TEST_DIR/to/usr/lib/any/pkgconfig pkg-config --modversion nopwatch)" "$version"
 # files_missing PATTERNS: what is installed, but neither matched by one of them nor in a directory that is
 files_missing() {
   local file pattern

@@ -55,6 +55,42 @@ has "runs where there is no library" \
   "$(mkdir "$TEST_DIR/root" && cp "$TOP/build/static/nopwatch-$(uname -m)" "$TEST_DIR/root/nopwatch" &&
     { chroot "$TEST_DIR/root" /nopwatch --version 2>&1 || unshare -r chroot "$TEST_DIR/root" /nopwatch --version 2>&1; })" '^nopwatch '
 
+# ---- libraries that cannot be had
+
+# fetch_with WHAT_APT_DOES: an apt that says what the real one was seen to say; a copy of the scripts asks it
+fetch_with() {
+  mkdir -p "$TEST_DIR/fetch/bin"
+  cp -r "$TOP/scripts" "$TEST_DIR/fetch/"
+  cat >"$TEST_DIR/fetch/bin/apt-get" <<APT
+#!/bin/sh
+case "\$*" in
+indextargets*) echo "Debian http://archive.example/debian/" ;;
+*update) echo update >>"$TEST_DIR/fetch/updates" ; $1 ;;
+*download*) $2 ;;
+esac
+APT
+  chmod +x "$TEST_DIR/fetch/bin/apt-get"
+  PATH=$TEST_DIR/fetch/bin:$PATH "$TEST_DIR/fetch/scripts/sysroot" riscv64 2>&1
+  echo "status $?"
+}
+if [ -f /usr/share/keyrings/debian-archive-keyring.gpg ]; then
+  is "an archive in the middle of an update is told as such" "$(fetch_with \
+    'echo "E: Failed to fetch http://archive.example/Packages.xz  File has unexpected size (9612 != 9604). Mirror sync in progress?"; exit 100')" \
+    "E: Failed to fetch http://archive.example/Packages.xz  File has unexpected size (9612 != 9604). Mirror sync in progress?
+The archive's index does not match its signed list: the archive is in the middle of an update. Try again in an hour.
+cannot fetch libraries for riscv64
+status 1"
+  is "so is one that does not answer in time" "$(fetch_with 'exit 124' | head -n 1)" \
+    "apt-get took too long and was stopped. Is the archive slow, or out of reach?"
+  gone='echo "E: Failed to fetch http://archive.example/x.deb  404  Not Found"; exit 100'
+  is "a package that has gone is told as such" "$(fetch_with : "$gone" | head -n 1)" "E: Failed to fetch http://archive.example/x.deb  404  Not Found"
+  : >"$TEST_DIR/fetch/updates"
+  fetch_with : "$gone" >/dev/null
+  is "and the next try asks for new lists" "$(cat "$TEST_DIR/fetch/updates")" update
+else
+  skip "what is said of an archive" "Debian's archive keys are not installed"
+fi
+
 # ---- what is made of it
 
 machine=$(uname -m)
