@@ -211,10 +211,19 @@ static bool names_kernel_event(const char *text)
 int nw_no_file_named(const char *spec, struct nw_error *err)
 {
 	nw_cleanup(nw_free_ptr) char *program = NULL;
+	/* bpftrace takes usdt:FILE:NAME, too; here the first field is the provider unless it has a slash. */
+	const char *first = strncmp(spec, "usdt:", 5) == 0 ? spec + 5 : "";
+	const char *colon = strchr(first, ':');
 
 	nw_fail_usage(err, "'%s' does not say in which file the probe is", spec);
 	if (names_kernel_event(spec))
 		nw_error_hint(err, "an event of the kernel is tracepoint:%s", spec);
+	else if (colon)
+		nw_error_hint(
+			err,
+			"if %.*s is the file, write usdt:%.*s:*:%s; if it is the provider, add -p PID, -x FILE or -- CMD",
+			(int)(colon - first), first, (int)(colon - first), first,
+			colon + 1);
 	else if (strchr(spec, ':'))
 		nw_error_hint(
 			err,

@@ -78,6 +78,7 @@ static const struct nw_skipped *left_out(const struct nw_spec *spec,
 int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		struct nw_error *err)
 {
+	nw_cleanup(nw_buf_free) struct nw_buf otherwise = {0};
 	struct nw_near near = {0};
 	size_t notes = 0;
 
@@ -116,12 +117,13 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 	else
 		nw_fail(err, ENOENT, "no probe '%s' in any of the %zu files searched",
 			spec->text, candidates->count);
-	nw_near_hint(
-		&near,
-		strchr(spec->text, ':')
-			? "`nopwatch list` shows what there is"
-			: "`nopwatch list` shows what there is; to time a function, write func:FILE:FUNCTION",
-		err);
+	nw_buf_adds(&otherwise, "`nopwatch list` shows what there is");
+	/* Several files are those of a process or of CMD, in all of which func:*: looks. */
+	if (!strchr(spec->text, ':'))
+		nw_buf_printf(&otherwise, "; to time a function, write func:%s:%s",
+			      candidates->count == 1 ? candidates->item[0]->path : "*",
+			      spec->text);
+	nw_near_hint(&near, nw_buf_str(&otherwise), err);
 	return -ENOENT;
 }
 

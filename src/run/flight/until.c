@@ -25,7 +25,12 @@ int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
 	if (!sign || !len || memchr(text, '>', len)) {
 		nw_fail_usage(err, "--until '%s': not a condition such as 'SPAN > 50ms'",
 			      text);
-		if (!sign)
+		if (!sign && nw_parse_duration(text, &ns) == 0)
+			nw_error_hint(
+				err,
+				"name the span: --until 'SPAN > %s' (`nopwatch stat` with the same probes lists the spans)",
+				text);
+		else if (!sign)
 			nw_error_hint(
 				err,
 				"quote the condition: --until '%s > 50ms' (without quotes a shell writes to a file called 50ms)",
