@@ -11,6 +11,7 @@ const struct nw_topic nw_topics[] = {
 	 "  PROVIDER:NAME              the same; -p PID, -x FILE or -- CMD says in which file\n"
 	 "  func:PATH:SYMBOL           a function, from its entry to its return: a span\n"
 	 "  uprobe:PATH:SYMBOL[+OFF]   its entry, or an instruction; also uprobe:PATH:0xOFFSET\n"
+	 "  uprobe:PATH@FILE.c:LINE    a line of the source, by the file's debugging information\n"
 	 "  uretprobe:PATH:SYMBOL      its return\n"
 	 "  tracepoint:SYSTEM:EVENT    an event of the kernel\n\n"
 	 "Every field may hold * and ?; - in a name matches __. Quote what has a *, or the shell\n"

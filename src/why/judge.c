@@ -105,17 +105,16 @@ static void spec_text(const struct nw_facts *facts, const char *path, const char
 					    [NW_SPEC_TRACEPOINT] = "tracepoint"};
 	const struct nw_spec *spec = facts->spec;
 
-	nw_buf_printf(out, "%s:%s:", kinds[spec->kind], path);
+	nw_buf_printf(out, "%s:", kinds[spec->kind]);
+	if (!place && spec->kind != NW_SPEC_USDT) {
+		nw_spec_write_place(spec, path, out);
+		return;
+	}
+	nw_buf_printf(out, "%s:", path);
 	if (place)
 		nw_buf_adds(out, place);
-	else if (spec->kind == NW_SPEC_USDT)
-		usdt_text(facts, out);
-	else if (!*spec->name)
-		nw_buf_printf(out, "0x%jx", spec->offset);
-	else if (spec->offset)
-		nw_buf_printf(out, "%s+0x%jx", spec->name, spec->offset);
 	else
-		nw_buf_adds(out, spec->name);
+		usdt_text(facts, out);
 }
 
 static void remedy_spec(struct judge *judge, const char *path, const char *place, pid_t pid,
@@ -140,9 +139,9 @@ static void remedy_spec(struct judge *judge, const char *path, const char *place
 	nw_remedy(judge, "nopwatch stat%s %s", nw_buf_str(&option), nw_buf_str(&ours));
 	nw_buf_adds(&spec, " { @hits = count(); }");
 	nw_buf_add_shell(&theirs, nw_buf_str(&spec));
-	/* other tools have no func: for entry and return; nopwatch's numbers are offsets, theirs are addresses */
+	/* other tools have neither lines nor func: for entry and return; nopwatch's numbers are offsets, theirs are addresses */
 	bool named = place || *facts->spec->name || facts->spec->kind == NW_SPEC_USDT;
-	if (bpf && named && facts->spec->kind != NW_SPEC_FUNC)
+	if (bpf && named && !facts->spec->source && facts->spec->kind != NW_SPEC_FUNC)
 		nw_remedy(judge, "bpftrace%s -e %s", nw_buf_str(&option),
 			  nw_buf_str(&theirs));
 	judge->failed |= spec.failed || ours.failed || theirs.failed || option.failed;

@@ -23,6 +23,18 @@ static void read_all(const struct nw_source_lines *lines)
 	PROMISE(length < 1 << 20);
 }
 
+/* The places of a line that most sources have. */
+static void find_line(struct nw_lines *lines)
+{
+	struct nw_line_places found;
+
+	PROMISE(nw_lines_places(lines, "a.c", 3, &found) == 0);
+	PROMISE(found.places.count <= NW_MOST_LINE_PLACES);
+	PROMISE(strlen(found.file) + strlen(found.other) < 1 << 20);
+	PROMISE(!found.places.count || *found.file);
+	nw_vec_free(&found.places);
+}
+
 LIBELF_LEAKS
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -47,6 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			nw_lines_at(lines, vaddr, &found);
 			read_all(&found);
 		}
+	if (lines)
+		find_line(lines);
 	nw_lines_free(lines);
 	nw_image_free(image);
 	return 0;

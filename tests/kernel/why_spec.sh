@@ -40,6 +40,9 @@ if grep -qa 'libdw\.so' "$NOPWATCH"; then # linked, or the name that is opened
 else
   skip "a function that was inlined everywhere" "built without libdw"
 fi
+why "uprobe:$target@target.c:1"
+named "a line of the source without code" 3 False no-such-line
+remedied "where its files are told" no-such-line
 why -d 0.4 -p $pid "uprobe:$target:chosen"
 named "an ifunc" 3 False symbol-ifunc
 says "and what became of it" 'what the process runs is fast$'

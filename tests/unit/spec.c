@@ -163,6 +163,12 @@ START_TEST(functions_have_symbols_or_offsets)
 		{"uprobe:x:A::operator++", "uprobe x|uprobe|A::operator++"},
 		{"uprobe:x:A::operator+(A&)", "uprobe x|uprobe|A::operator+(A&)"},
 		{"uprobe:x:A::f(int)+4", "uprobe x|uprobe|A::f(int)+0x4"},
+		/* lines of the source, which --span writes without a prefix */
+		{"uprobe:/bin/x@src/x.c:64", "uprobe /bin/x|uprobe|x.c:64"},
+		{"/bin/x@x.c:64", "uprobe /bin/x|uprobe|x.c:64"},
+		{"uprobe:/a@b/x@x.c:64(n,p->q)", "uprobe /a@b/x|uprobe|x.c:64 (n,p->q)"},
+		{"uprobe:/bin/x@x:0x40", "uprobe /bin/x@x|uprobe|+0x40"},
+		{"uprobe:/bin/x@x.c:main", "uprobe /bin/x@x.c|uprobe|main"},
 		{"func:/a,returns=insn/b:f", "func /a,returns=insn/b|uprobe|f"},
 		{"func:/a,returns=x:f", "func /a,returns=x|uprobe|f"},
 	};

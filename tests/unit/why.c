@@ -466,6 +466,25 @@ START_TEST(functions_are_told_apart)
 }
 END_TEST
 
+START_TEST(lines_without_code_are_told)
+{
+	const struct nw_error reason = {.what = "line 4 of x.c has no code",
+					.hint = "the next one is 6"};
+
+	setup();
+	spec.kind = NW_SPEC_UPROBE;
+	spec.source = "x.c";
+	spec.line = 4;
+	facts.selection = NULL;
+	facts.watch = NULL;
+	facts.select_error = &reason;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NO_SUCH_LINE);
+	ck_assert_int_eq(result_of("symbol"), NW_RESULT_FAIL);
+	spec.source = NULL;
+}
+END_TEST
+
 START_TEST(notes_are_told_apart)
 {
 	struct nw_skipped skipped = {.provider = "app", .name = "tick"};
@@ -738,7 +757,8 @@ UNIT_MAIN("why", hits_are_a_verdict, silence_with_everything_in_place_is_code_no
 	  a_file_that_no_probe_hits_is_named, the_kernel_comes_first,
 	  bpf_is_not_tried_where_it_taints, bpf_matters_only_where_there_are_hits,
 	  processes_are_told_apart, other_files_are_told_apart,
-	  nothing_mapped_is_told_apart, functions_are_told_apart, notes_are_told_apart,
-	  places_are_told_apart, what_could_hurt_is_not_armed,
-	  operands_that_bpf_tools_refuse_are_named, events_in_the_way_are_named,
-	  hits_that_nobody_records_are_told_apart, every_cause_has_its_words)
+	  nothing_mapped_is_told_apart, functions_are_told_apart,
+	  lines_without_code_are_told, notes_are_told_apart, places_are_told_apart,
+	  what_could_hurt_is_not_armed, operands_that_bpf_tools_refuse_are_named,
+	  events_in_the_way_are_named, hits_that_nobody_records_are_told_apart,
+	  every_cause_has_its_words)

@@ -83,6 +83,30 @@ int nw_lines_open(const struct nw_image *image, struct nw_lines **out);
 void nw_lines_free(struct nw_lines *lines);
 void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out);
 
+/* Where a line of the source begins. Each copy of a function, inlined or not, has one place. */
+enum {
+	NW_MOST_LINE_PLACES = 1024
+};
+struct nw_line_place {
+	uint64_t vaddr;
+	uint64_t copy; /* tells the copies of functions apart; 0: unknown */
+};
+struct nw_line_places {
+	const char *file; /* as DWARF names it; "": no such source file */
+	const char
+		*other; /* another source file that has the same name; "": there is none */
+	unsigned int next; /* the next line that has code; 0: there is none */
+	bool more;	   /* there are more places than NW_MOST_LINE_PLACES */
+	/* Where the line begins again in a copy of its function: the rest of a loop's head, or a loop that the compiler has
+	 * unrolled. */
+	unsigned int again;
+	NW_VEC(struct nw_line_place) places;
+};
+/* Finds the places of a line of "x.c" or "dir/x.c". Strings are valid as long as the nw_lines; the caller frees the places.
+ * Returns -ENOMEM on failure. */
+int nw_lines_places(struct nw_lines *lines, const char *source, unsigned int line,
+		    struct nw_line_places *out);
+
 /* Why the value of a variable cannot be had. The last column is a sentence. */
 #define NW_LACKS(each)                                                                                              \
 	each(NONE, NULL) each(OPTIMISED, "the compiler has optimised it out") each(                                 \
@@ -256,6 +280,15 @@ int nw_image_variables(struct nw_reader *reader, const struct nw_image *image,
 		       uint64_t vaddr, bool is_entry, const char *const *expressions,
 		       size_t count, struct nw_variable *out, bool *known,
 		       struct nw_error *err);
+
+/*
+ * Finds the places of a line (struct nw_line_places, whose `places` the caller frees also after an error; its strings are
+ * valid until the next question). Without debugging information *known is false. It is an error if the file cannot be read.
+ * The reader must not be used for another file.
+ */
+int nw_image_line(struct nw_reader *reader, const struct nw_image *image,
+		  const char *source, unsigned int line, struct nw_line_places *out,
+		  bool *known, struct nw_error *err);
 
 /* Answers nw_reader_place() with source lines for an image that is open here. The reader must not be used for another file. */
 int nw_image_place(struct nw_reader *reader, const struct nw_image *image, uint64_t vaddr,

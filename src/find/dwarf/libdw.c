@@ -31,6 +31,8 @@
 	each(int, -1, dwarf_child, (Dwarf_Die *die, Dwarf_Die *out), (die, out)) \
 	each(int, -1, dwarf_siblingof, (Dwarf_Die *die, Dwarf_Die *out), (die, out)) \
 	each(int, -1, dwarf_tag, (Dwarf_Die *die), (die)) \
+	each(Dwarf_Off, 0, dwarf_dieoffset, (Dwarf_Die *die), (die)) \
+	each(int, -1, dwarf_entrypc, (Dwarf_Die *die, Dwarf_Addr *out), (die, out)) \
 	each(int, -1, dwarf_haspc, (Dwarf_Die *die, Dwarf_Addr address), (die, address)) \
 	each(Dwarf_Attribute *, NULL, dwarf_attr, \
 		(Dwarf_Die *die, unsigned int name, Dwarf_Attribute *out), \
@@ -56,6 +58,11 @@
 		(Dwarf_Files *files, size_t at, Dwarf_Word *time, Dwarf_Word *length), \
 		(files, at, time, length)) \
 	each(Dwarf_Line *, NULL, dwarf_getsrc_die, (Dwarf_Die *unit, Dwarf_Addr address), (unit, address)) \
+	each(int, -1, dwarf_getsrclines, (Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count), (unit, lines, count)) \
+	each(Dwarf_Line *, NULL, dwarf_onesrcline, (Dwarf_Lines *lines, size_t at), (lines, at)) \
+	each(int, -1, dwarf_lineaddr, (Dwarf_Line *line, Dwarf_Addr *out), (line, out)) \
+	each(int, -1, dwarf_linebeginstatement, (Dwarf_Line *line, bool *out), (line, out)) \
+	each(int, -1, dwarf_lineendsequence, (Dwarf_Line *line, bool *out), (line, out)) \
 	each(int, -1, dwarf_lineno, (Dwarf_Line *line, int *out), (line, out)) \
 	each(const char *, NULL, dwarf_linesrc, \
 		(Dwarf_Line *line, Dwarf_Word *time, Dwarf_Word *length), \

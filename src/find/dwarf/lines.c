@@ -115,6 +115,14 @@ static bool has_no_address(Dwarf_Die *die)
 	}
 }
 
+static bool is_entered_at(Dwarf_Die *die, uint64_t vaddr)
+{
+	Dwarf_Addr entry;
+
+	return dwarf_tag(die) == DW_TAG_inlined_subroutine &&
+	       dwarf_entrypc(die, &entry) == 0 && entry == vaddr;
+}
+
 bool nw_find_scopes(Dwarf_Die *die, struct nw_scopes *out)
 {
 	Dwarf_Die child;
@@ -125,7 +133,8 @@ bool nw_find_scopes(Dwarf_Die *die, struct nw_scopes *out)
 		if (!out->entries)
 			return false;
 		out->entries--;
-		bool around = dwarf_haspc(&child, out->vaddr) > 0;
+		bool around = dwarf_haspc(&child, out->vaddr) > 0 ||
+			      (out->entered && is_entered_at(&child, out->vaddr));
 		if (!around && !has_no_address(&child))
 			continue;
 		out->die[out->depth++] = child;

@@ -16,6 +16,9 @@ struct nw_lines {
 struct nw_scopes {
 	uint64_t vaddr;
 	uint64_t entries; /* limit of further entries: files are hostile */
+	/* An inlined function also has the address at which it is entered (DW_AT_entry_pc). gcc lets that address be the
+	 * caller's instruction before, where the first line of the inlined function begins. */
+	bool entered;
 	size_t depth;
 	Dwarf_Die die[64];
 };

@@ -121,6 +121,40 @@ int nw_image_variables(struct nw_reader *reader, const struct nw_image *image,
 	return 0;
 }
 
+int nw_image_line(struct nw_reader *reader, const struct nw_image *image,
+		  const char *source, unsigned int line, struct nw_line_places *out,
+		  bool *known, struct nw_error *err)
+{
+	const struct nw_read_file file = file_of(image);
+	struct nw_wire answer;
+
+	*out = (struct nw_line_places){.file = "", .other = ""};
+	*known = false;
+	struct nw_buf *question = nw_question_begin(reader, NW_ASK_LINE, &file);
+	nw_put_text(question, source, strlen(source));
+	nw_put(question, line, 4);
+	int ret = nw_question_ask(reader, &file, &answer, err);
+	if (ret < 0)
+		return ret;
+	*known = nw_take(&answer, 1);
+	if (!*known)
+		return 0;
+	out->file = nw_take_text(&answer);
+	out->other = nw_take_text(&answer);
+	out->next = (unsigned int)nw_take(&answer, 4);
+	out->more = nw_take(&answer, 1);
+	out->again = (unsigned int)nw_take(&answer, 4);
+	uint64_t count = nw_min64(nw_take(&answer, 4), NW_MOST_LINE_PLACES);
+	for (uint64_t i = 0; i < count && !answer.bad; i++) {
+		struct nw_line_place *place = nw_vec_add(&out->places);
+		if (!place)
+			return nw_no_memory(err);
+		place->vaddr = nw_take(&answer, 8);
+	}
+	*known = !answer.bad;
+	return 0;
+}
+
 int nw_count_inlined(const struct nw_image *image, const char *name)
 {
 	const struct nw_read_file file = file_of(image);

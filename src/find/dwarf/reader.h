@@ -25,6 +25,7 @@ enum nw_question {
 	NW_ASK_VARIABLES,
 	/* Number of names (4), the names (strings); the file's number is ignored */
 	NW_ASK_NAMES,
+	NW_ASK_LINE, /* the source file (string), the line (4) */
 };
 
 /* An answer: its kind (1 byte), and the following data. */
@@ -42,6 +43,9 @@ enum nw_answer {
 	 * INLINED: number of copies, or -1 (4).
 	 *
 	 * VARIABLES: the file has DWARF (1), and for each the fields of struct nw_variable.
+	 *
+	 * LINE: the file has DWARF (1), and the fields of struct nw_line_places: file, other (strings), next (4), more (1),
+	 * again (4), number of places (4), the places (8 each).
 	 *
 	 * NAMES: how many names were processed (4), and for each its name in the source (string); "": unknown.
 	 */

@@ -329,6 +329,29 @@ static void answer_variables(struct open_file *file, struct nw_wire *question,
 	}
 }
 
+static void answer_line(struct open_file *file, struct nw_wire *question,
+			struct nw_buf *out)
+{
+	const char *source = nw_take_text(question);
+	unsigned int line = (unsigned int)nw_take(question, 4);
+	struct nw_lines *lines = lines_of(file, out);
+	struct nw_line_places found;
+
+	nw_put(out, lines != NULL, 1);
+	if (!lines)
+		return;
+	out->failed |= nw_lines_places(lines, source, line, &found) < 0;
+	put_cut(out, found.file);
+	put_cut(out, found.other);
+	nw_put(out, found.next, 4);
+	nw_put(out, found.more, 1);
+	nw_put(out, found.again, 4);
+	nw_put(out, found.places.count, 4);
+	nw_vec_each (&found.places, place)
+		nw_put(out, place->vaddr, 8);
+	nw_vec_free(&found.places);
+}
+
 /* Answers as many names as there is room for. */
 static void answer_names(struct nw_served *served, struct nw_wire *question,
 			 struct nw_buf *out)
@@ -381,6 +404,8 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 		answer_variables(file, &wire, out);
 	else if (kind == NW_ASK_NAMES)
 		answer_names(served, &wire, out);
+	else if (kind == NW_ASK_LINE)
+		answer_line(file, &wire, out);
 	else
 		nw_put(out, (uint32_t)nw_inlined_read(file->image, nw_take_text(&wire)), 4);
 	/* Libraries do not report a lack of memory, but errno does, or a test. */

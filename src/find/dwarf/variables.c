@@ -536,6 +536,7 @@ static bool find_scopes(struct nw_finding *s)
 
 	s->scopes.vaddr = s->place->vaddr;
 	s->scopes.entries = nw_debug_size(s->lines->info.elf);
+	s->scopes.entered = !s->place->is_entry;
 	if (!nw_find_unit(s->lines, s->place->vaddr, &s->unit))
 		return false;
 	nw_find_scopes(&s->unit, &s->scopes);

@@ -13,18 +13,19 @@
 int nw_call_operands(const struct nw_image *image, const char *name, bool is_return,
 		     size_t named, const nw_named_args *types, nw_operands *out);
 
-/* A function, and what reads its debugging information. */
+/* A place in a function, and what reads its debugging information. */
 struct nw_source_function {
 	struct nw_reader *reader;
 	const struct nw_image *image;
 	const char *symbol; /* NULL: it has none */
 	uint64_t vaddr;
+	bool inside; /* the place is not the function's entry: variables have no order there */
 };
 /*
- * Finds the arguments of a function's entry by their names in its source (DWARF), and makes `args` and the operands of
- * them. *found false: nothing is changed, since there is no DWARF, or the names are no names of the source and mean the
- * arguments in their order; *warning says so then. It is a usage error if only the source could know them
- * ("request->id").
+ * Finds arguments, or variables that the place sees, by their names in the source (DWARF), and makes `args` and the
+ * operands of them. *found false: nothing is changed, since there is no DWARF, or the names are no names of the source and
+ * mean the arguments in their order; *warning says so then. It is a usage error if only the source could know them
+ * ("request->id", or any name inside a function).
  */
 int nw_source_operands(const struct nw_source_function *function,
 		       const struct nw_spec *spec, nw_named_args *args, nw_operands *out,

@@ -227,7 +227,7 @@ static int type_result(const struct matching *m, const struct found *f,
 {
 	bool typed = types->count && types->item[0].type.base != NW_TYPE_DEFAULT;
 	const struct nw_source_function function = {m->reader, m->image, f->symbol.name,
-						    f->vaddr};
+						    f->vaddr, false};
 	char *warning = NULL;
 
 	if (typed || op->problem || m->image->go)
@@ -240,16 +240,18 @@ static int type_result(const struct matching *m, const struct found *f,
 static int name_arguments(const struct matching *m, const struct found *f,
 			  struct nw_probe *probe, bool *found)
 {
-	const struct nw_source_function function = {m->reader, m->image, f->symbol.name,
-						    f->vaddr};
+	struct nw_source_function function = {m->reader, m->image, f->symbol.name, 0,
+					      m->spec->source || m->spec->offset};
 	char *warning = NULL;
 	int ret = 0;
 
 	*found = false;
-	nw_vec_each (&probe->points, point)
+	nw_vec_each (&probe->points, point) {
+		function.vaddr = point->vaddr;
 		if (ret == 0)
 			ret = nw_source_operands(&function, m->spec, &probe->args,
 						 &point->operands, found, &warning, m->err);
+	}
 	/* A floating-point argument that lies in a register which the kernel cannot read is an error, whether the user names
 	 * it or counts it. */
 	nw_vec_each (&probe->points, point)
@@ -333,8 +335,7 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 			      : nw_no_memory(m->err);
 	}
 	bool by_name = false;
-	if (ret == 0 && m->image->arch && named && !is_return && !spec->offset &&
-	    f->symbol.name)
+	if (ret == 0 && m->image->arch && named && !is_return && f->symbol.name)
 		ret = name_arguments(m, f, probe, &by_name);
 	if (ret == 0 && m->image->arch && !by_name && (named || m->scope->want_operands))
 		ret = add_arguments(m, f, is_return, named ? spec->args.count : 0, probe);
@@ -522,11 +523,113 @@ static int match_names(const struct matching *m)
 	return ret;
 }
 
+/* ---- lines of the source ------------------------------------------------------------- */
+
+/* Says why a line has no place. */
+static int line_fail(const struct matching *m, const struct nw_line_places *found,
+		     bool known)
+{
+	const struct nw_spec *spec = m->spec;
+	const char *path = m->image->path;
+	int ret;
+
+	if (!known) {
+		ret = nw_fail(
+			m->err, ENOENT,
+			"there is no debugging information (DWARF) for %s, which knows the lines of the source",
+			path);
+		nw_error_hint(
+			m->err,
+			"build with -g, or install its -dbgsym or -debuginfo package");
+	} else if (!*found->file) {
+		ret = nw_fail(m->err, ENOENT, "no source file of %s is called '%s'", path,
+			      spec->source);
+		nw_error_hint(m->err,
+			      "`nopwatch list --functions %s` shows the source files",
+			      path);
+	} else if (*found->other) {
+		ret = nw_fail(m->err, ENOTUNIQ,
+			      "several source files of %s are called '%s': %s and %s", path,
+			      spec->source, found->file, found->other);
+		nw_error_hint(m->err, "write more of its path: uprobe:%s@DIRECTORY/%s:%u",
+			      path, spec->source, spec->line);
+	} else if (found->more) {
+		ret = nw_fail(m->err, E2BIG,
+			      "line %u of %s has code at more than %d places", spec->line,
+			      found->file, NW_MOST_LINE_PLACES);
+	} else {
+		ret = nw_fail(m->err, ENOENT, "line %u of %s has no code in %s", spec->line,
+			      found->file, path);
+		if (found->next)
+			nw_error_hint(m->err, "the next line that has code is %u",
+				      found->next);
+	}
+	return ret;
+}
+
+/* Adds the places of a line. Functions that the linker has left out are in no segment, and so are their lines. */
+static int add_line_points(const struct matching *m, const struct nw_line_places *found,
+			   struct nw_probe *probe)
+{
+	nw_vec_each (&found->places, place) {
+		int64_t offset = nw_image_offset(m->image, place->vaddr, true);
+		struct found f = {.vaddr = place->vaddr, .offset = (uint64_t)offset};
+		int ret = offset < 0 ? 0 : refuse_barred(m, &f);
+		if (ret == 0 && offset >= 0)
+			ret = add_points(m, &f, false, probe);
+		if (ret < 0)
+			return ret;
+	}
+	return probe->points.count ? 0 : line_fail(m, found, true);
+}
+
+static int add_line(const struct matching *m, const struct nw_line_places *found)
+{
+	const struct nw_spec *spec = m->spec;
+	const struct found f = {.name = spec->name};
+	bool by_name = false;
+	struct nw_probe *probe = nw_probe_find(m->selection, m->image, "uprobe", f.name);
+	int ret = 0;
+
+	if (!probe) {
+		probe = nw_probe_add(m->selection, m->image, spec->kind, "uprobe", f.name);
+		ret = probe ? add_line_points(m, found, probe) : nw_no_memory(m->err);
+	}
+	if (ret == 0 && spec->args.count)
+		ret = name_arguments(m, &f, probe, &by_name);
+	if (ret == 0 && found->again)
+		ret = warn_once(
+			m,
+			nw_text("%s begins at %u more places of the same functions, whose hits are not counted: the rest of a loop's head, or a loop that the compiler has unrolled",
+				f.name, found->again));
+	return ret < 0 ? ret : 1;
+}
+
+static int match_line(const struct matching *m)
+{
+	const struct nw_spec *spec = m->spec;
+	struct nw_line_places found;
+	bool known;
+	int ret = nw_image_line(m->reader, m->image, spec->source, spec->line, &found,
+				&known, m->err);
+
+	if (ret == 0 && (!known || *found.other || found.more || !found.places.count))
+		ret = line_fail(m, &found, known);
+	else if (ret == 0)
+		ret = add_line(m, &found);
+	nw_vec_free(&found.places);
+	return ret;
+}
+
+/* ---- all ----------------------------------------------------------------------------- */
+
 static int match(const struct matching *m)
 {
 	const struct nw_spec *spec = m->spec;
 	struct found f = {0};
 
+	if (spec->source)
+		return match_line(m);
 	if (!*spec->name) {
 		f.name = nw_text("0x%" PRIx64, spec->offset);
 		return add_found(m, &f);

@@ -57,8 +57,10 @@ struct nw_spec {
 	char *path; /* "": not given */
 	bool any_path; /* "*": the files of the scope, or (USDT only) those of all running processes */
 	char *provider; /* glob; tracepoint: the system */
-	char *name;	/* glob or symbol; tracepoint: the event */
+	char *name;	/* glob or symbol; tracepoint: the event; a source line: "x.c:64" */
 	uint64_t offset;
+	char *source; /* uprobe:PATH@SOURCE:LINE: the source file; else NULL */
+	unsigned int line;
 	/* "sdt_" preceded the provider. A provider whose own name begins with it comes first. */
 	bool perf;
 	/* returns=insn: probe return instructions instead of using a return probe */
@@ -69,6 +71,8 @@ struct nw_spec {
 
 /* Parses one spec. EINVAL: the error names the text and the accepted forms. */
 int nw_spec_parse(const char *text, struct nw_spec *out, struct nw_error *err);
+/* Writes the spec of a function or place again: PATH:SYMBOL[+0xOFFSET], PATH:0xOFFSET or PATH@SOURCE:LINE. */
+void nw_spec_write_place(const struct nw_spec *spec, const char *path, struct nw_buf *out);
 void nw_spec_free(struct nw_spec *spec);
 
 /* ---- names and types of arguments ---------------------------------------------------- */

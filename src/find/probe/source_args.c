@@ -93,11 +93,12 @@ static struct nw_type type_of(const struct nw_variable *v)
 }
 
 /* Do the names mean the source's variables? If one of them cannot mean anything else, the others do, too. */
-static int judge_names(const struct nw_spec *spec, const struct nw_variable *found,
-		       bool known, bool *by_name, char **warning, struct nw_error *err)
+static int judge_names(const struct nw_spec *spec, bool inside,
+		       const struct nw_variable *found, bool known, bool *by_name,
+		       char **warning, struct nw_error *err)
 {
 	size_t wrong = spec->args.count;
-	bool paths = false;
+	bool paths = inside;
 
 	for (size_t i = spec->args.count; i-- > 0;) {
 		if (known && *found[i].error)
@@ -117,9 +118,10 @@ static int judge_names(const struct nw_spec *spec, const struct nw_variable *fou
 	nw_fail_usage(err, "'%s' of '%s' cannot be found: %s", name, spec->text,
 		      known ? found[wrong].error
 			    : "there is no debugging information (DWARF) for the file");
-	nw_error_hint(
-		err,
-		"arguments by name need the file's debugging information: build with -g, or install its -dbgsym or -debuginfo package");
+	if (!known)
+		nw_error_hint(
+			err,
+			"arguments by name need the file's debugging information: build with -g, or install its -dbgsym or -debuginfo package");
 	return -EINVAL;
 }
 
@@ -138,14 +140,16 @@ int nw_source_operands(const struct nw_source_function *function,
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		names[i] = spec->args.item[i].name;
-	if (nw_image_variables(function->reader, function->image, function->vaddr, true,
-			       names, count, variables, &known, &why) < 0) {
+	if (nw_image_variables(function->reader, function->image, function->vaddr,
+			       !function->inside, names, count, variables, &known,
+			       &why) < 0) {
 		*warning = nw_text("the source of '%s' cannot be read: %s",
 				   function->symbol, why.what);
 		if (!*warning)
 			return nw_no_memory(err);
 	}
-	int ret = judge_names(spec, variables, known, found, warning, err);
+	int ret = judge_names(spec, function->inside, variables, known, found, warning,
+			      err);
 	if (ret < 0 || !*found)
 		return ret;
 	nw_vec_free(args);

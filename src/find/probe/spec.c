@@ -8,6 +8,7 @@
  *    PROVIDER:::NAME                 DTrace
  *    %sdt_PROVIDER:NAME              perf
  *    uprobe:PATH:SYMBOL[+OFFSET]     uprobe:PATH:0xOFFSET       uretprobe:...   func:PATH:SYMBOL
+ *    uprobe:PATH@SOURCE:LINE         PATH@SOURCE:LINE
  *    func:PATH:SYMBOL,returns=insn
  *    tracepoint:SYSTEM:EVENT
  *
@@ -16,6 +17,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -322,10 +324,47 @@ static int parse_symbol(const char *whole, struct nw_spec *spec, struct nw_error
 	return 0;
 }
 
+/* Is the text PATH@SOURCE:LINE? */
+static bool names_line(const char *text, size_t len)
+{
+	const char *colon = memrchr(text, ':', len);
+	const char *at = colon ? memrchr(text, '@', (size_t)(colon - text)) : NULL;
+	size_t digits = colon ? len - (size_t)(colon - text) - 1 : 0;
+
+	return at && at > text && at + 1 < colon && digits &&
+	       strspn(colon + 1, "0123456789") >= digits;
+}
+
+/* Splits the path into PATH@SOURCE. The probe's name becomes SOURCE:LINE, without directories. */
+static int parse_line(struct nw_spec *spec, struct nw_error *err)
+{
+	char *at = strrchr(spec->path, '@');
+	const char *slash = strrchr(at, '/');
+	char *name = nw_text("%s:%s", slash ? slash + 1 : at + 1, spec->name);
+	uint64_t line;
+
+	if (spec->kind != NW_SPEC_UPROBE) {
+		free(name);
+		return bad_spec(err, spec->text,
+				"a line of the source has no return: write uprobe:");
+	}
+	if (nw_parse_u64(spec->name, &line) < 0 || !line || line > INT32_MAX) {
+		free(name);
+		return bad_spec(err, spec->text, "there is no such line");
+	}
+	free(spec->name);
+	spec->name = name;
+	spec->source = strdup(at + 1);
+	spec->line = (unsigned int)line;
+	*at = '\0';
+	return spec->name && spec->source ? 0 : nw_no_memory(err);
+}
+
 static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 			  struct nw_error *err)
 {
 	const char *whole = spec->text;
+	bool is_line = names_line(text, len);
 
 	spec->name = cut_symbol(text, &len);
 	spec->path = strndup(text, len);
@@ -343,6 +382,8 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 	spec->any_path = strcmp(spec->path, "*") == 0;
 	if (spec->any_path)
 		*spec->path = '\0';
+	if (is_line)
+		return parse_line(spec, err);
 	int ret = parse_symbol(whole, spec, err);
 	if (ret == 0 && spec->kind != NW_SPEC_UPROBE && (spec->offset || !*spec->name))
 		return bad_spec(err, whole, "only a whole function has a return");
@@ -516,6 +557,10 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 		ret = take_returns(text, spec, err);
 	/* The last parentheses contain the arguments: a path may have others, and so may C++ names. */
 	size_t whole = strlen(text), len = find_list(text, whole);
+	if (!prefix && names_line(text, len)) {
+		find_kind("uprobe:", &kind);
+		spec->kind = kinds[kind].kind;
+	}
 	const char *open = strrchr(text, '(');
 	bool of_name = len < whole && kinds[kind].parse == parse_function &&
 		       is_parameters(text, len, whole);
@@ -548,12 +593,26 @@ int nw_spec_parse(const char *text, struct nw_spec *out, struct nw_error *err)
 	return ret;
 }
 
+void nw_spec_write_place(const struct nw_spec *spec, const char *path, struct nw_buf *out)
+{
+	nw_buf_adds(out, path);
+	if (spec->source)
+		nw_buf_printf(out, "@%s:%u", spec->source, spec->line);
+	else if (!*spec->name)
+		nw_buf_printf(out, ":0x%" PRIx64, spec->offset);
+	else if (spec->offset)
+		nw_buf_printf(out, ":%s+0x%" PRIx64, spec->name, spec->offset);
+	else
+		nw_buf_printf(out, ":%s", spec->name);
+}
+
 void nw_spec_free(struct nw_spec *spec)
 {
 	free(spec->text);
 	free(spec->path);
 	free(spec->provider);
 	free(spec->name);
+	free(spec->source);
 	nw_vec_free(&spec->args);
 	*spec = (struct nw_spec){0};
 }

@@ -242,7 +242,8 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 	struct nw_symbol symbol = {0};
 
 	/* A pattern that matches no function may be a name: Go's names have '*' in them. */
-	if (!image || !*g->spec.name || (g->facts.selection && nw_has_glob(symbol_name(g))))
+	if (!image || !*g->spec.name || g->spec.source ||
+	    (g->facts.selection && nw_has_glob(symbol_name(g))))
 		return 0;
 	if (g->spec.kind == NW_SPEC_USDT)
 		g->facts.is_function = nw_image_symbol(image, g->spec.name,

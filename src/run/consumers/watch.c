@@ -206,10 +206,10 @@ static char *exact_spec(const struct nw_gathered *g, enum nw_spec_kind kind)
 
 	if (kind == NW_SPEC_USDT)
 		return nw_text("usdt:%s:%s:%s", g->path, spec->provider, spec->name);
-	if (!*spec->name)
-		return nw_text("%s:%s:0x%jx", kinds[kind], g->path, spec->offset);
-	return nw_text(spec->offset ? "%s:%s:%s+0x%jx" : "%s:%s:%s", kinds[kind], g->path,
-		       spec->name, spec->offset);
+	struct nw_buf text = {0};
+	nw_buf_printf(&text, "%s:", kinds[kind]);
+	nw_spec_write_place(spec, g->path, &text);
+	return nw_buf_take(&text);
 }
 
 static void refuse(struct nw_watch *watch, const struct nw_error *err)
