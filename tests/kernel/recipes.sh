@@ -252,9 +252,10 @@ if [ -n "$server" ]; then
   "${as_postgres[@]}" "$server" -D "$PWD/pg/data" -k "$PWD/pg" -c listen_addresses= >>pg.log 2>&1 & pg=$!
   export PGHOST=$PWD/pg PGUSER=postgres PGDATABASE=postgres
   wait_for psql -qAtc 'SELECT 1'
-  load() { for i in {1..60}; do echo "SELECT $i;"; done | psql -qAt; }
+  # A server of another session may run at the same time: the name tells our statements from its.
+  load() { for i in {1..60}; do echo "SELECT $i AS ours;"; done | psql -qAt; }
   served postgres 3 load
-  counted "postgres: every statement, by its shape" span postgresql:query SELECT 'SELECT ?=60'
+  counted "postgres: every statement, by its shape" span postgresql:query ' AS ours' 'SELECT ? AS ours=60'
   kill -INT $pg
   wait $pg
 else
@@ -295,10 +296,10 @@ public class Load {
 J
   javac Load.java
   for gc in Serial G1 Parallel; do
-    recipe jvm-gc -- java -Xmx64m -XX:+Use${gc}GC -cp . Load
+    recipe jvm-gc --follow -- java -Xmx64m -XX:+Use${gc}GC -cp . Load
     holds "jvm-gc: every collection ($gc), as the JVM counts them" out.json "span('hotspot:gc')['count'] == int(open('collections').read()) > 0"
   done
-  recipe jvm-locks -- java -XX:+DTraceMonitorProbes -cp . Load
+  recipe jvm-locks --follow -- java -XX:+DTraceMonitorProbes -cp . Load
   holds "jvm-locks: waits of the lock's class" out.json "0 < sum(r['count'] for r in of('span') if r.get('group') == 'java/lang/Object') <= 100"
   "$NOPWATCH" recipe jvm-locks -- java -cp . Load >said 2>&1
   has "and without the option it is said" "$(cat said)" 'fires its monitor probes only with'
