@@ -143,9 +143,10 @@ assert config["rootfs"]["diff_ids"] == layers
 old = json.load(open(top + "/manifest.json"))[0]
 assert json.loads(blob(os.path.basename(old["Config"]))) == config and ["sha256:" + os.path.basename(one) for one in old["Layers"]] == layers
 assert json.load(open(top + "/oci-layout")) == {"imageLayoutVersion": "1.0.0"}
-print(config["config"]["Entrypoint"], old["RepoTags"])
+names = index["manifests"][0]["annotations"]
+print(config["config"]["Entrypoint"], old["RepoTags"], names["org.opencontainers.image.ref.name"], names["io.containerd.image.name"])
 PYTHON
-)" "['/usr/bin/nopwatch'] ['nopwatch:$version']"
+)" "['/usr/bin/nopwatch'] ['nopwatch:$version'] nopwatch:$version docker.io/library/nopwatch:$version"
   layer=$(python3 -c "import json; print(json.load(open('$TEST_DIR/image/manifest.json'))[0]['Layers'][0])")
   tar -C "$TEST_DIR/layer" -xf "$TEST_DIR/image/$layer"
   cp "$TOP/tests/demo/sample.dat" "$TEST_DIR/layer/"
