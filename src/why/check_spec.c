@@ -185,7 +185,8 @@ static void blame_missing(struct judge *judge)
 		nw_blame(judge, NW_CAUSE_SYMBOL_INLINED, "'%s' was inlined", name);
 		nw_remedy(
 			judge,
-			"# build with __attribute__((noinline)) on it, or probe its callers");
+			"# build with __attribute__((noinline)) on it, or probe its callers; nopwatch counts the calls of inlined copies: uprobe:%s:%s",
+			path, name);
 	} else if (symbol->clones) {
 		nw_blame(
 			judge, NW_CAUSE_SYMBOL_MISSING,
@@ -355,6 +356,15 @@ void nw_check_symbol(struct judge *judge)
 			 facts->image->path);
 		break;
 	case NW_SYMBOL_MISSING:
+		if (facts->symbol->inlined > 0 && !facts->tool && nw_count_points(facts)) {
+			nw_pass(judge,
+				nw_plural(
+					facts->symbol->inlined,
+					"'%s' has no code of its own; the probe is in %d inlined copy",
+					"'%s' has no code of its own; the probe is in %d inlined copies"),
+				facts->spec->name, facts->symbol->inlined);
+			break;
+		}
 		if (facts->symbol->inlined > 0)
 			nw_fails(
 				judge,

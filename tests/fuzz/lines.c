@@ -23,13 +23,17 @@ static void read_all(const struct nw_source_lines *lines)
 	PROMISE(length < 1 << 20);
 }
 
-/* The places of a line that most sources have. */
-static void find_line(struct nw_lines *lines)
+/* The copies of a function, and the places of a line that most sources have. */
+static void find_places(struct nw_lines *lines)
 {
 	struct nw_line_places found;
 
+	struct nw_inlined_copies copies;
+	PROMISE(nw_lines_inlined(lines, "inner", &copies) == 0 && copies.count >= -1);
+	PROMISE(copies.entries.count <= NW_MOST_SOURCE_PLACES);
+	nw_vec_free(&copies.entries);
 	PROMISE(nw_lines_places(lines, "a.c", 3, &found) == 0);
-	PROMISE(found.places.count <= NW_MOST_LINE_PLACES);
+	PROMISE(found.places.count <= NW_MOST_SOURCE_PLACES);
 	PROMISE(strlen(found.file) + strlen(found.other) < 1 << 20);
 	PROMISE(!found.places.count || *found.file);
 	nw_vec_free(&found.places);
@@ -51,7 +55,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_error(ret, &err);
 		return 0;
 	}
-	PROMISE(nw_inlined_read(image, "inner") >= -1);
 	nw_lines_open(image, &lines);
 	nw_vec_each (&image->segments, segment)
 		for (uint64_t i = 0; lines && segment->exec && i < PLACES; i++) {
@@ -60,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			read_all(&found);
 		}
 	if (lines)
-		find_line(lines);
+		find_places(lines);
 	nw_lines_free(lines);
 	nw_image_free(image);
 	return 0;

@@ -60,6 +60,10 @@ for compiler in $compilers; do
     holds "$compiler -O$level: a line of an inlined function has a place in each of its copies, and each time is a hit (unrolled: $unrolled)" \
       out.json "[r['hits'] == $(sed -n 's/^mixed //p' said) or ($unrolled and 0 < r['hits'] < $(sed -n 's/^mixed //p' said)) \
         for r in of('probe') if r['probe'] == 'uprobe:lines.c:$mix'] == [True] and ('$program' == 'clang2' or not $unrolled)"
+    "$NOPWATCH" trace -j "uprobe:./$program:mix(v)" -o inlined.json -- "./$program" >said 2>err
+    holds "$compiler -O$level: so has the function, whose arguments have their names" inlined.json \
+      "0 < len(of('event')) <= $(sed -n 's/^mixed //p' said) and {r['probe'] for r in of('event')} == {'uprobe:mix (inlined)'} \
+        and all(r['args']['v'] in (None, *range(101)) for r in of('event')) and ('$program' == 'clang2' or len(of('event')) == $(sed -n 's/^mixed //p' said))"
     holds "$compiler -O$level: a line below an if is hit as often as it is true" out.json \
       "[r['hits'] for r in of('probe') if r['probe'] == 'uprobe:lines.c:$in_large'] == [$(sed -n 's/^large //p' said)]"
   done
@@ -82,12 +86,14 @@ has "and the next one that has" "$said" 'the next line that has code is 7'
 refused "so does the name of no source file" 'uprobe:./gcc0@line.c:4' "^1 .*no source file of ./gcc0 is called 'line.c'"
 refused "and one that two files have" 'uprobe:./gcc0@same.h:1' "^1 .*several source files of ./gcc0 are called 'same.h': .*one/same.h and .*two/same.h"
 refused "a variable that is not there" "uprobe:./gcc0@lines.c:$result(sun)" "^2 .*'sun' of .* cannot be found: the source has no argument or variable 'sun'"
+refused "the end of an inlined function" "func:./gcc0:mix" "^1 .*'mix' of ./gcc0 has no code of its own, only 2 inlined copies"
 refused "a line has no return" "func:./gcc0@lines.c:$result" '^2 .*a line of the source has no return: write uprobe:'
 said=$("$NOPWATCH" stat -v 'uprobe:./gcc0@two/same.h:1' -- ./gcc0 2>&1)
 has "more of the path tells them apart" "$? $said" 'uprobe:same.h:1 +0 '
 strip -g -o stripped gcc0
 said=$("$NOPWATCH" stat 'uprobe:./stripped@lines.c:7' -- ./stripped 2>&1)
 has "without debugging information it says what is missing" "$? $said" '^1 .*there is no debugging information \(DWARF\) for ./stripped'
+has "why knows the copies of an inlined function" "$("$NOPWATCH" why "uprobe:./gcc0:mix" 2>&1)" "ok +symbol +'mix' has no code of its own; the probe is in 2 inlined copies"
 has "why knows the places of a line" "$("$NOPWATCH" why "uprobe:./gcc2@lines.c:$mix" 2>&1)" "line $mix of 'lines.c' begins at 2 places"
 unchanged
 finish

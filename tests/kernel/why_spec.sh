@@ -33,9 +33,9 @@ why -d 0.4 -p $pid "uprobe:$target:folded"
 named "a function of which only an unused copy is left" 3 False not-executed
 names "and that was inlined" symbol-inlined
 remedied "and what to do" symbol-inlined
-why "uprobe:$target:vanished"
+why -- bpftrace -e "uprobe:$target:vanished { }"
 if grep -qa 'libdw\.so' "$NOPWATCH"; then # linked, or the name that is opened
-  named "a function that was inlined everywhere" 3 False symbol-missing
+  named "a function that was inlined everywhere, for a tool that has no probes in copies" 3 False symbol-missing
   names "is named as inlined" symbol-inlined
 else
   skip "a function that was inlined everywhere" "built without libdw"
@@ -108,7 +108,7 @@ why "usdt:$PWD/linked:*"
 named "any probe of a program without notes is not one of libc's" 3 False no-notes
 g++ -x c++ -g -O2 -o inl - <<<'namespace i { static inline __attribute__((always_inline)) int hello(int n) { asm volatile("nop" : "+r"(n)); return n * 7; } }
 int main(int argc, char **) { volatile int n = argc; return i::hello(n) + i::hello(n + 1); }'
-why "uprobe:$PWD/inl:i::hello"
+why -- bpftrace -e "uprobe:$PWD/inl:i::hello { }"
 says "a name with its namespace that was inlined" "'i::hello' has no code of its own"
 g++ -x c++ -g -o cxx - <<<'namespace app { __attribute__((noinline)) int serve(int n) { asm volatile(""); return n; } }
 int main() { return app::serve(0) * 0; }'

@@ -83,24 +83,27 @@ int nw_lines_open(const struct nw_image *image, struct nw_lines **out);
 void nw_lines_free(struct nw_lines *lines);
 void nw_lines_at(struct nw_lines *lines, uint64_t vaddr, struct nw_source_lines *out);
 
-/* Where a line of the source begins. Each copy of a function, inlined or not, has one place. */
+/* Places that something in the source has in the code. */
 enum {
-	NW_MOST_LINE_PLACES = 1024
+	NW_MOST_SOURCE_PLACES = 1024
 };
-struct nw_line_place {
+struct nw_source_place {
 	uint64_t vaddr;
 	uint64_t copy; /* tells the copies of functions apart; 0: unknown */
 };
+typedef NW_VEC(struct nw_source_place) nw_source_places;
+
+/* Where a line of the source begins. Each copy of a function, inlined or not, has one place. */
 struct nw_line_places {
 	const char *file; /* as DWARF names it; "": no such source file */
 	const char
 		*other; /* another source file that has the same name; "": there is none */
 	unsigned int next; /* the next line that has code; 0: there is none */
-	bool more;	   /* there are more places than NW_MOST_LINE_PLACES */
+	bool more;	   /* there are more places than NW_MOST_SOURCE_PLACES */
 	/* Where the line begins again in a copy of its function: the rest of a loop's head, or a loop that the compiler has
 	 * unrolled. */
 	unsigned int again;
-	NW_VEC(struct nw_line_place) places;
+	nw_source_places places;
 };
 /* Finds the places of a line of "x.c" or "dir/x.c". Strings are valid as long as the nw_lines; the caller frees the places.
  * Returns -ENOMEM on failure. */
@@ -178,6 +181,15 @@ void nw_lines_variable(struct nw_lines *lines, const struct nw_variable_place *p
 		       const char *expression, struct nw_variable *out,
 		       struct nw_buf *error, struct nw_buf *type);
 
+/* The copies of a function that were inlined into its callers. */
+struct nw_inlined_copies {
+	int count; /* -1: unknown */
+	nw_source_places
+		entries; /* of copies that have code, and of NW_MOST_SOURCE_PLACES at most */
+};
+/* Finds the inlined copies of a function, whose entries the caller frees. Returns -ENOMEM on failure. */
+int nw_lines_inlined(struct nw_lines *lines, const char *name,
+		     struct nw_inlined_copies *out);
 /* Returns how many copies of a function were inlined according to DWARF; -1 without DWARF or libdw. */
 int nw_count_inlined(const struct nw_image *image, const char *name);
 
@@ -289,6 +301,11 @@ int nw_image_variables(struct nw_reader *reader, const struct nw_image *image,
 int nw_image_line(struct nw_reader *reader, const struct nw_image *image,
 		  const char *source, unsigned int line, struct nw_line_places *out,
 		  bool *known, struct nw_error *err);
+
+/* Finds the inlined copies of a function. The caller frees the entries, also after an error: the file cannot be read. The
+ * reader must not be used for another file. */
+int nw_image_inlined(struct nw_reader *reader, const struct nw_image *image,
+		     const char *name, struct nw_inlined_copies *out, struct nw_error *err);
 
 /* Answers nw_reader_place() with source lines for an image that is open here. The reader must not be used for another file. */
 int nw_image_place(struct nw_reader *reader, const struct nw_image *image, uint64_t vaddr,

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counts the inlined copies of a function: a probe on the function itself does not fire where the compiler has put
- * its code into callers. Only DWARF tells, so without libdw the number is unknown.
+ * Finds the inlined copies of a function: a probe on the function itself does not fire where the compiler has put
+ * its code into callers. Only DWARF tells, so without libdw nothing is known.
  */
-#include "reader.h"
+#include "lines.h"
 
 #ifdef NW_HAVE_LIBDW
 
 #include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "find/elf/symbol.h"
-#include "info.h"
 
 struct count {
 	const struct nw_debug_sections *sections;
 	const char *name;
-	int copies;
+	struct nw_inlined_copies *copies;
 	bool dwarf;	    /* the file has DWARF */
+	bool failed;	    /* out of memory */
 	uint64_t entries;   /* limit of further entries */
 	unsigned int depth; /* limited, because hostile files may nest without end */
 };
@@ -41,6 +43,20 @@ static bool has_whole_name(Dwarf_Die *die, const char *name, const struct count 
 	       nw_differs_by_hash(linkage, count->name);
 }
 
+static void add_copy(Dwarf_Die *die, struct count *count)
+{
+	nw_source_places *entries = &count->copies->entries;
+	Dwarf_Addr entry;
+
+	count->copies->count++;
+	if (entries->count == NW_MOST_SOURCE_PLACES || dwarf_entrypc(die, &entry) != 0)
+		return;
+	struct nw_source_place *place = nw_vec_add(entries);
+	if (place)
+		*place = (struct nw_source_place){entry, dwarf_dieoffset(die)};
+	count->failed |= !place;
+}
+
 static void count_below(Dwarf_Die *die, struct count *count)
 {
 	enum {
@@ -62,22 +78,27 @@ static void count_below(Dwarf_Die *die, struct count *count)
 			const char *name = nw_attribute_text(
 				count->sections,
 				dwarf_attr_integrate(&child, DW_AT_name, &attribute));
-			count->copies += (name && strcmp(name, count->name) == 0) ||
-					 has_whole_name(&child, name, count);
+			if ((name && strcmp(name, count->name) == 0) ||
+			    has_whole_name(&child, name, count))
+				add_copy(&child, count);
 		}
 		count_below(&child, count);
 	} while (dwarf_siblingof(&child, &child) == 0);
 	count->depth--;
 }
 
-static int count_in(const struct nw_info *info, const char *name)
+int nw_lines_inlined(struct nw_lines *lines, const char *name,
+		     struct nw_inlined_copies *out)
 {
+	const struct nw_info *info = &lines->info;
 	struct count count = {.sections = &info->sections,
 			      .name = name,
+			      .copies = out,
 			      .entries = nw_debug_size(info->elf)};
 	Dwarf_Off at = 0, next;
 	size_t header;
 
+	*out = (struct nw_inlined_copies){0};
 	while (count.entries &&
 	       dwarf_nextcu(info->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
@@ -87,27 +108,20 @@ static int count_in(const struct nw_info *info, const char *name)
 		}
 		at = next;
 	}
-	return count.dwarf && count.entries ? count.copies : -1;
-}
-
-int nw_inlined_read(const struct nw_image *image, const char *name)
-{
-	struct nw_info info;
-	int copies = -1;
-
-	if (nw_info_open(image, image->fd, &info))
-		copies = count_in(&info, name);
-	nw_info_close(&info);
-	return copies;
+	if (!count.dwarf || !count.entries)
+		out->count = -1;
+	return count.failed ? -ENOMEM : 0;
 }
 
 #else
 
-int nw_inlined_read(const struct nw_image *image, const char *name)
+int nw_lines_inlined(struct nw_lines *lines, const char *name,
+		     struct nw_inlined_copies *out)
 {
-	(void)image;
+	(void)lines;
 	(void)name;
-	return -1;
+	*out = (struct nw_inlined_copies){.count = -1};
+	return 0;
 }
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "find/elf/symbol.h"
@@ -80,14 +81,14 @@ static int add_place(struct search *s, uint64_t vaddr)
 			s->out->again += known->vaddr != vaddr;
 			return 0;
 		}
-	if (s->out->places.count == NW_MOST_LINE_PLACES) {
+	if (s->out->places.count == NW_MOST_SOURCE_PLACES) {
 		s->out->more = true;
 		return 0;
 	}
-	struct nw_line_place *place = nw_vec_add(&s->out->places);
+	struct nw_source_place *place = nw_vec_add(&s->out->places);
 	if (!place)
 		return -ENOMEM;
-	*place = (struct nw_line_place){vaddr, copy};
+	*place = (struct nw_source_place){vaddr, copy};
 	return 0;
 }
 

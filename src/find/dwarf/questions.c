@@ -2,6 +2,7 @@
 /* Questions to the reader process about images that are open here: frames, variables, inlined functions. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "find/arch/arch.h"
@@ -121,6 +122,19 @@ int nw_image_variables(struct nw_reader *reader, const struct nw_image *image,
 	return 0;
 }
 
+static int take_places(struct nw_wire *answer, nw_source_places *out, struct nw_error *err)
+{
+	uint64_t count = nw_min64(nw_take(answer, 4), NW_MOST_SOURCE_PLACES);
+
+	for (uint64_t i = 0; i < count && !answer->bad; i++) {
+		struct nw_source_place *place = nw_vec_add(out);
+		if (!place)
+			return nw_no_memory(err);
+		place->vaddr = nw_take(answer, 8);
+	}
+	return 0;
+}
+
 int nw_image_line(struct nw_reader *reader, const struct nw_image *image,
 		  const char *source, unsigned int line, struct nw_line_places *out,
 		  bool *known, struct nw_error *err)
@@ -144,30 +158,36 @@ int nw_image_line(struct nw_reader *reader, const struct nw_image *image,
 	out->next = (unsigned int)nw_take(&answer, 4);
 	out->more = nw_take(&answer, 1);
 	out->again = (unsigned int)nw_take(&answer, 4);
-	uint64_t count = nw_min64(nw_take(&answer, 4), NW_MOST_LINE_PLACES);
-	for (uint64_t i = 0; i < count && !answer.bad; i++) {
-		struct nw_line_place *place = nw_vec_add(&out->places);
-		if (!place)
-			return nw_no_memory(err);
-		place->vaddr = nw_take(&answer, 8);
-	}
+	ret = take_places(&answer, &out->places, err);
 	*known = !answer.bad;
-	return 0;
+	return ret;
+}
+
+int nw_image_inlined(struct nw_reader *reader, const struct nw_image *image,
+		     const char *name, struct nw_inlined_copies *out, struct nw_error *err)
+{
+	const struct nw_read_file file = file_of(image);
+	struct nw_wire answer;
+
+	*out = (struct nw_inlined_copies){.count = -1};
+	struct nw_buf *question = nw_question_begin(reader, NW_ASK_INLINED, &file);
+	nw_put_text(question, name, strlen(name));
+	int ret = nw_question_ask(reader, &file, &answer, err);
+	if (ret < 0)
+		return ret;
+	out->count = (int)(int32_t)nw_take(&answer, 4);
+	return take_places(&answer, &out->entries, err);
 }
 
 int nw_count_inlined(const struct nw_image *image, const char *name)
 {
-	const struct nw_read_file file = file_of(image);
+	struct nw_inlined_copies copies = {.count = -1};
 	struct nw_reader *reader;
-	struct nw_wire answer;
-	int copies = -1;
 
 	if (nw_reader_open(&reader) < 0)
 		return -1;
-	struct nw_buf *question = nw_question_begin(reader, NW_ASK_INLINED, &file);
-	nw_put_text(question, name, strlen(name));
-	if (nw_question_ask(reader, &file, &answer, NULL) == 0)
-		copies = (int)(int32_t)nw_take(&answer, 4);
+	int ret = nw_image_inlined(reader, image, name, &copies, NULL);
+	nw_vec_free(&copies.entries);
 	nw_reader_free(reader);
-	return copies;
+	return ret < 0 ? -1 : copies.count;
 }

@@ -40,7 +40,7 @@ enum nw_answer {
 	 * FRAMES: for each address the function, its size, and the next one in the table (8 each), DWARF number of a
 	 * register (4), offset (8).
 	 *
-	 * INLINED: number of copies, or -1 (4).
+	 * INLINED: number of copies, or -1 (4); number of their entries (4), and these (8 each).
 	 *
 	 * VARIABLES: the file has DWARF (1), and for each the fields of struct nw_variable.
 	 *
@@ -109,6 +109,5 @@ struct nw_frame_table *nw_frames_open(struct nw_image *image);
 void nw_frames_free(struct nw_frame_table *table);
 void nw_frame_at(const struct nw_frame_table *table, uint64_t vaddr,
 		 struct nw_frame_numbers *out);
-int nw_inlined_read(const struct nw_image *image, const char *name);
 
 #endif

@@ -329,6 +329,26 @@ static void answer_variables(struct open_file *file, struct nw_wire *question,
 	}
 }
 
+static void put_places(const nw_source_places *places, struct nw_buf *out)
+{
+	nw_put(out, places->count, 4);
+	nw_vec_each (places, place)
+		nw_put(out, place->vaddr, 8);
+}
+
+static void answer_inlined(struct open_file *file, struct nw_wire *question,
+			   struct nw_buf *out)
+{
+	const char *name = nw_take_text(question);
+	struct nw_lines *lines = lines_of(file, out);
+	struct nw_inlined_copies copies = {.count = -1};
+
+	out->failed |= lines && nw_lines_inlined(lines, name, &copies) < 0;
+	nw_put(out, (uint32_t)copies.count, 4);
+	put_places(&copies.entries, out);
+	nw_vec_free(&copies.entries);
+}
+
 static void answer_line(struct open_file *file, struct nw_wire *question,
 			struct nw_buf *out)
 {
@@ -346,9 +366,7 @@ static void answer_line(struct open_file *file, struct nw_wire *question,
 	nw_put(out, found.next, 4);
 	nw_put(out, found.more, 1);
 	nw_put(out, found.again, 4);
-	nw_put(out, found.places.count, 4);
-	nw_vec_each (&found.places, place)
-		nw_put(out, place->vaddr, 8);
+	put_places(&found.places, out);
 	nw_vec_free(&found.places);
 }
 
@@ -407,7 +425,7 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 	else if (kind == NW_ASK_LINE)
 		answer_line(file, &wire, out);
 	else
-		nw_put(out, (uint32_t)nw_inlined_read(file->image, nw_take_text(&wire)), 4);
+		answer_inlined(file, &wire, out);
 	/* Libraries do not report a lack of memory, but errno does, or a test. */
 	const bool is_short = nw_shortage() == -ENOMEM ||
 			      (file && file->image->failed == -ENOMEM);

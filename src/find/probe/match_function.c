@@ -35,6 +35,7 @@ struct found {
 		/* Its exits, if returns are probed at instructions; none: a return probe is used */
 		exits;
 	char *hazard; /* the harm that the return probe would do */
+	bool inside; /* the place is not the function's entry, and variables have no order there */
 };
 
 /* ---- the place ---------------------------------------------------------------------- */
@@ -241,7 +242,7 @@ static int name_arguments(const struct matching *m, const struct found *f,
 			  struct nw_probe *probe, bool *found)
 {
 	struct nw_source_function function = {m->reader, m->image, f->symbol.name, 0,
-					      m->spec->source || m->spec->offset};
+					      f->inside};
 	char *warning = NULL;
 	int ret = 0;
 
@@ -368,6 +369,7 @@ static int add_found(const struct matching *m, struct found *f)
 	bool back = m->spec->kind != NW_SPEC_UPROBE;
 	int ret = f->name ? find_place(m, f) : nw_no_memory(m->err);
 
+	f->inside = m->spec->offset;
 	if (ret == 0)
 		ret = refuse_barred(m, f);
 	if (ret == 0 && back)
@@ -556,7 +558,7 @@ static int line_fail(const struct matching *m, const struct nw_line_places *foun
 	} else if (found->more) {
 		ret = nw_fail(m->err, E2BIG,
 			      "line %u of %s has code at more than %d places", spec->line,
-			      found->file, NW_MOST_LINE_PLACES);
+			      found->file, NW_MOST_SOURCE_PLACES);
 	} else {
 		ret = nw_fail(m->err, ENOENT, "line %u of %s has no code in %s", spec->line,
 			      found->file, path);
@@ -567,11 +569,11 @@ static int line_fail(const struct matching *m, const struct nw_line_places *foun
 	return ret;
 }
 
-/* Adds the places of a line. Functions that the linker has left out are in no segment, and so are their lines. */
-static int add_line_points(const struct matching *m, const struct nw_line_places *found,
-			   struct nw_probe *probe)
+/* Adds places inside of functions. Functions that the linker has left out are in no segment, and so are their places. */
+static int add_places(const struct matching *m, const nw_source_places *places,
+		      struct nw_probe *probe)
 {
-	nw_vec_each (&found->places, place) {
+	nw_vec_each (places, place) {
 		int64_t offset = nw_image_offset(m->image, place->vaddr, true);
 		struct found f = {.vaddr = place->vaddr, .offset = (uint64_t)offset};
 		int ret = offset < 0 ? 0 : refuse_barred(m, &f);
@@ -580,28 +582,39 @@ static int add_line_points(const struct matching *m, const struct nw_line_places
 		if (ret < 0)
 			return ret;
 	}
-	return probe->points.count ? 0 : line_fail(m, found, true);
+	return 0;
+}
+
+/* Adds a probe that has such places, with the variables that they see. Returns how many places it has, or -errno. */
+static int add_inside(const struct matching *m, const char *name,
+		      const nw_source_places *places)
+{
+	const struct found f = {.inside = true};
+	bool by_name = false;
+	struct nw_probe *probe = nw_probe_find(m->selection, m->image, "uprobe", name);
+	int ret = 0;
+
+	if (!probe) {
+		probe = nw_probe_add(m->selection, m->image, m->spec->kind, "uprobe", name);
+		ret = probe ? add_places(m, places, probe) : nw_no_memory(m->err);
+	}
+	if (ret == 0 && m->spec->args.count)
+		ret = name_arguments(m, &f, probe, &by_name);
+	return ret < 0 ? ret : (int)probe->points.count;
 }
 
 static int add_line(const struct matching *m, const struct nw_line_places *found)
 {
-	const struct nw_spec *spec = m->spec;
-	const struct found f = {.name = spec->name};
-	bool by_name = false;
-	struct nw_probe *probe = nw_probe_find(m->selection, m->image, "uprobe", f.name);
-	int ret = 0;
+	const char *name = m->spec->name;
+	int ret = add_inside(m, name, &found->places);
 
-	if (!probe) {
-		probe = nw_probe_add(m->selection, m->image, spec->kind, "uprobe", f.name);
-		ret = probe ? add_line_points(m, found, probe) : nw_no_memory(m->err);
-	}
-	if (ret == 0 && spec->args.count)
-		ret = name_arguments(m, &f, probe, &by_name);
-	if (ret == 0 && found->again)
+	if (ret <= 0)
+		return ret < 0 ? ret : line_fail(m, found, true);
+	if (found->again)
 		ret = warn_once(
 			m,
 			nw_text("%s begins at %u more places of the same functions, whose hits are not counted: the rest of a loop's head, or a loop that the compiler has unrolled",
-				f.name, found->again));
+				name, found->again));
 	return ret < 0 ? ret : 1;
 }
 
@@ -621,6 +634,40 @@ static int match_line(const struct matching *m)
 	return ret;
 }
 
+/* ---- inlined functions ---------------------------------------------------------------- */
+
+/*
+ * Adds the entries of the inlined copies of a function that has no code of its own. Where such a copy ends is not known:
+ * compilers mix its instructions with those of its caller. Returns -ENOENT with the reason in m->err unchanged if there
+ * are none.
+ */
+static int match_inlined(const struct matching *m)
+{
+	const struct nw_spec *spec = m->spec;
+	nw_cleanup(nw_free_ptr) char *name = nw_text("%s (inlined)", spec->name);
+	struct nw_inlined_copies copies;
+	int ret = nw_image_inlined(m->reader, m->image, spec->name, &copies, NULL);
+
+	if (!name || ret == -ENOMEM) {
+		ret = nw_no_memory(m->err);
+	} else if (ret < 0 || !copies.entries.count) {
+		ret = -ENOENT;
+	} else if (spec->kind != NW_SPEC_UPROBE) {
+		ret = nw_fail(
+			m->err, ENOENT,
+			"'%s' of %s has no code of its own, only %d inlined copies, whose ends are not known",
+			spec->name, m->image->path, copies.count);
+		nw_error_hint(
+			m->err,
+			"count its calls with uprobe:%s:%s, or measure between two lines: --span 'NAME=%s@FILE.c:LINE..%s@FILE.c:LINE'",
+			m->image->path, spec->name, m->image->path, m->image->path);
+	} else {
+		ret = add_inside(m, name, &copies.entries);
+	}
+	nw_vec_free(&copies.entries);
+	return ret > 0 ? 1 : ret < 0 ? ret : -ENOENT;
+}
+
 /* ---- all ----------------------------------------------------------------------------- */
 
 static int match(const struct matching *m)
@@ -635,8 +682,12 @@ static int match(const struct matching *m)
 		return add_found(m, &f);
 	}
 	int ret = nw_image_symbol(m->image, spec->name, strlen(spec->name), 0, &f.symbol);
-	if (ret == -ENOENT)
-		return match_names(m);
+	if (ret == -ENOENT) {
+		ret = match_names(m);
+		return ret == -ENOENT && !spec->offset && !nw_has_glob(spec->name)
+			       ? match_inlined(m)
+			       : ret;
+	}
 	return ret < 0 ? function_fail(m, ret) : add_at_offset(m, spec->name, &f);
 }
 
