@@ -114,7 +114,8 @@ class Trace:
                 begun = last.get(event.cpu, 0)
                 loss = Loss(begun, event.time, event.cpu, lost.pop(event.cpu))
                 at = len(out)
-                while at and out[at - 1].time > loss.time:
+                # of one moment, what is of the lower CPU is the first, as where buffers are merged
+                while at and (out[at - 1].time, out[at - 1].cpu) > (loss.time, loss.cpu):
                     at -= 1
                 out.insert(at, loss)
             last[event.cpu] = event.time
