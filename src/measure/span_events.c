@@ -109,6 +109,28 @@ void nw_span_emit_gone(struct nw_summary *s, uint32_t span, uint64_t key,
 			});
 }
 
+bool nw_summary_is_open(const void *arg, uint32_t span, const struct nw_open_span *open)
+{
+	const struct nw_summary *s = arg;
+	const struct nw_hit *began = open->began;
+	const struct nw_calls *calls = NULL;
+	struct nw_stack_owner owner;
+
+	nw_vec_each (&s->probe[began->probe].roles, role)
+		if (role->span == span && !role->is_end && began->stack)
+			calls = role->calls;
+	if (!calls) /* the listener was told of each other start that is gone */
+		return true;
+	nw_stack_owner_of(began, open->task->pid, &owner);
+	return nw_calls_has(calls, &owner, span, nw_stack_of(began), began->time);
+}
+
+bool nw_summary_end_may_be_lost(const struct nw_summary *s, uint32_t span,
+				const struct nw_open_span *open)
+{
+	return open->began->time < s->loss_until || s->broken[span];
+}
+
 bool nw_summary_states_so_far(const struct nw_summary *s, uint32_t span,
 			      const struct nw_open_span *open, uint64_t now,
 			      struct nw_span_states *out)

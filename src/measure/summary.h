@@ -330,6 +330,12 @@ void nw_summary_copy_thread_table(struct nw_summary *summary,
 /* Tells that a probe was disabled at this time. Its open spans are discarded, and later hits of their probes neither
  * begin nor end spans. */
 void nw_summary_disabled(struct nw_summary *summary, uint32_t probe, uint64_t at);
+/* Is the span of this start open, as far as is known? `arg`: the summary. A call whose frame is gone is not: an exception
+ * has ended it. */
+bool nw_summary_is_open(const void *arg, uint32_t span, const struct nw_open_span *open);
+/* May it have ended all the same? Events were lost since it began, or one of its probes was disabled. */
+bool nw_summary_end_may_be_lost(const struct nw_summary *summary, uint32_t span,
+				const struct nw_open_span *open);
 /* Finds what the thread of an open span has done up to now; false: unknown, or --states was not requested. */
 bool nw_summary_states_so_far(const struct nw_summary *summary, uint32_t span,
 			      const struct nw_open_span *open, uint64_t now,

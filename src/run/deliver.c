@@ -67,12 +67,15 @@ void nw_run_notice_order(const struct nw_run *run)
 }
 
 /* Tells the consumer of a hit that is not the run's. */
-static int tell_other(const struct nw_run *run, enum nw_other_hit what,
-		      const struct nw_hit *hit, const struct nw_task *task)
+static int tell_other(struct nw_run *run, enum nw_other_hit what, const struct nw_hit *hit,
+		      const struct nw_task *task)
 {
-	return run->consumer.other_hit
-		       ? run->consumer.other_hit(run->consumer.arg, what, hit, task)
-		       : 0;
+	int ret = run->consumer.other_hit
+			  ? run->consumer.other_hit(run->consumer.arg, what, hit, task)
+			  : 0;
+
+	run->delivery.enough |= ret < 0;
+	return ret;
 }
 
 static nw_noinline int filter_out(struct nw_run *run, const struct nw_hit *hit,

@@ -421,6 +421,7 @@ struct nw_measure {
 	struct nw_slow_watch *slow; /* NULL: slow spans are not requested */
 	/* Used for spans that are open, and for counting stacks if slow spans are not requested; else NULL. */
 	struct nw_span_starts *starts;
+	bool keeps_starts; /* the last report has found the open spans: their starts stay until it is written */
 	bool counts_stacks; /* of each span */
 	/* The stacks at the starts of spans, and of probes that begin no span. */
 	struct nw_stack_counts stacks;

@@ -55,6 +55,21 @@ has "without any it says so" "$("$NOPWATCH" report --open "$sample")" '^No span 
 has "with the slowest of them it has both" "$("$NOPWATCH" report --open --slowest 1 --spans-only "$sample")" 'the slowest:'
 "$NOPWATCH" report --open --slower 1ms --span "$span" "$sample" >both
 is "beside slow spans, too" "$(grep -c 'open for' both)" 10
+# What began before a loss may have ended in it; its start is told all the same. Whose frame is gone has ended.
+line() { printf '%16s-%-7d [000] ..... %11s: %s\n' app "$1" "$2" "$3"; }
+{
+  line 6 0.900001 'work__start: (0x401136) id=6'
+  line 6 0.900002 'work__done: (0x401136) id=6'
+  line 7 1.000001 'work__start: (0x401136) id=7'
+  line 8 1.000002 'work__start: (0x401136) id=8'
+  echo 'CPU:0 [LOST 17 EVENTS]'
+  line 8 2.000001 'work__start: (0x401136) id=9'
+} >lost.txt
+"$NOPWATCH" report -j --open lost.txt >lost.json
+is "a loss makes it uncertain whether a span is open" \
+  "$(j lost.json "[(o['tid'], o['args']['start']['id'], o.get('end_may_be_lost', False)) for o in of('open')]")" \
+  "[(7, 7, True), (8, 9, False)]"
+has "text says so, too" "$("$NOPWATCH" report --open lost.txt)" 'work open for 1[.]00s \(or its end is lost\)  from id=7$'
 for format in csv openmetrics html; do
   "$NOPWATCH" report -f "$format" --open "$sample" >/dev/null 2>err
   is "$format has no place for them, and says so" "$? $(head -n 1 err)" "2 nopwatch: --open: -f $format cannot show single spans"

@@ -79,6 +79,7 @@ class Options:
     net: bool = False
     stacks: bool = False  # some probe has stacks
     slower: object = None  # --slower: stacks are those of slow spans, and nothing else's
+    asks_open: bool = False  # --open
 
 
 @dataclass
@@ -90,6 +91,18 @@ class Measured:
     group: object
     cost: int = 0
     states: dict = None
+
+
+@dataclass
+class Open:
+    """A span that has not ended at the time of a report."""
+
+    span: str
+    start: Hit
+    pid: int  # of its thread, and the thread's name, at the start
+    comm: str
+    may_have_ended: bool  # events were lost since it began
+    states: dict = None  # up to the report
 
 
 class Row:
@@ -110,6 +123,7 @@ class Result:
         self.stacks = defaultdict(lambda: [0, 0])  # by (kind, name, callers): how many, and their time
         self.filtered = self.lost = self.discarded = self.taken = 0
         self.intervals = 0
+        self.open = []  # (time of a report, what is open then), for each interval and for the whole
 
 
 class Calls:
@@ -203,6 +217,16 @@ class States:
         return parts
 
 
+    def split_so_far(self, tid, at, start, now):
+        """The same of a span that goes on. Who has been woken up is runnable, though no sched_wakeup has come yet."""
+        known = list(self.course[tid])
+        if self.now(tid) in ("sleeping", "disk") and tid in self.waking:
+            self.enter(tid, self.waking[tid], "runnable")
+        parts = self.split(tid, at, start, now)
+        self.course[tid] = known
+        return parts
+
+
 class Judge:
     def __init__(self, options):
         self.options = options
@@ -286,7 +310,7 @@ class Judge:
         if not self.drop_stale(span, starts) and span.flat:
             self.give_up(span, starts, "abandoned")
         starts.append({"hit": hit, "group": group, "inside": False, "spent": self.spent[self.thread_of(hit)],
-                       "course": len(self.states.course[hit.tid or ("idle", hit.cpu)]),
+                       "who": self.threads.get(hit.tid), "course": len(self.states.course[hit.tid or ("idle", hit.cpu)]),
                        "thread": self.thread_of(hit), "turn": self.turn(span, key, hit)})
 
     def turn(self, span, key, hit):
@@ -408,7 +432,7 @@ class Judge:
         self.drop_stale_calls(owner)
         calls = self.calls[owner]
         call = {"hit": hit, "group": group, "span": span, "inside": False, "owner": owner, "stack": stack,
-                "spent": self.spent[owner if hit.tid != owner else self.thread_of(hit)],
+                "who": self.threads.get(hit.tid), "spent": self.spent[owner if hit.tid != owner else self.thread_of(hit)],
                 "course": len(self.states.course[hit.tid or ("idle", hit.cpu)]), "thread": self.thread_of(hit)}
         if not self.begins_again(calls, call):
             for gone in [c for c in calls.gone if c["stack"] == stack]:
@@ -521,7 +545,37 @@ class Judge:
         self.result.lost += loss.count
         self.loss_until = max(self.loss_until, loss.until)
 
+    # ---- what is open
+
+    def note_open(self, now):
+        """What a report of this moment calls open, but not calls whose frames are gone."""
+        out = []
+        for (name, _), starts in self.open.items():
+            span = next(s for s in self.options.spans if s.name == name)
+            out += [self.still_open(span, start, now) for start in starts]
+        for calls in self.calls.values():
+            left = [c for c in calls.open if calls.switches or c["stack"] > calls.returned]
+            out += [self.still_open(c["span"], c, now) for c in left + calls.gone * calls.switches]
+        self.result.open.append((now, [o for o in out if o]))
+
+    def note_intervals(self, until):
+        """Of those that end then, or have ended before."""
+        ends = lambda: self.options.start + self.options.interval * (len(self.result.open) + 1)
+        while self.options.asks_open and self.options.interval and ends() <= until:
+            self.note_open(ends())
+
+    def still_open(self, span, start, now):
+        hit = start["hit"]
+        if start["group"] is HIDDEN:
+            return None
+        states, lost = None, hit.time < self.loss_until
+        if not lost and self.options.states and span.key[0] == "tid" and not span.go:
+            states = self.states.split_so_far(hit.tid or ("idle", hit.cpu), start["course"], hit.time, now)
+        return Open(span.name, hit, *start["who"], lost, states)
+
     def finish(self):
+        for _ in range(self.options.asks_open + bool(self.options.asks_open and self.options.interval)):
+            self.note_open(self.options.stop)  # the last interval's, and that of the whole
         for (name, _), starts in self.open.items():
             self.give_up(next(s for s in self.options.spans if s.name == name), starts, "unmatched_starts")
         for owner in list(self.calls):
@@ -534,8 +588,10 @@ def summarise(events, options):
     for event in events:
         if judge.result.taken >= options.most:
             break
+        judge.note_intervals(event.time)
         judge.now = max(judge.now, event.time)
         {Hit: judge.take_hit, Task: judge.take_task, Loss: judge.take_loss}[type(event)](event)
+    judge.note_intervals(options.stop - 1)
     judge.now = max(judge.now, options.stop)
     return judge.finish()
 

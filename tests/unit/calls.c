@@ -200,6 +200,66 @@ START_TEST(calls_end_with_their_own_return)
 }
 END_TEST
 
+/* Which calls a report in the middle of the run calls open: those of f that begin at these times. A "?": its end may be
+ * lost. */
+static const struct {
+	const char *what, *words, *open;
+} moments[] = {
+	{"nested", "f+90 f+80", "1 2"},
+	{"one has returned", "f+90 f+80 f-80", "1"},
+	{"its frame is gone by a return", "f+90 f+80 f+70 f-90", ""},
+	{"its frame is gone by a call", "f+90 f+80 f+70 f+85", "1 4"},
+	{"a tail call, and one of them has returned", "f+90 f+90 f-90", ""},
+	{"the thread has ended", "f+90 f+80 x", ""},
+	{"events are lost", "f+90 f+80 ! @2 f+70", "1? 2? 5"},
+	{"and the next event says that nothing is known", "f+90 f+80 ! f+70", "4"},
+	{"another function's frames", "g+90 f+80 g+70", "2"},
+	{"a thread that switches stacks: whose frame seemed to be gone may return",
+	 "f+1000 f+2000 f-1000 f-2000 f+900 f+2000 f+1900 f+950", "5 6 7 8"},
+	{"a frame that seemed to be gone before the thread was seen to switch",
+	 "f+1000 f+900 f+2000 f-1000", "2 3"},
+};
+
+static void note_open(const char *words, struct nw_buf *out)
+{
+	const struct nw_task task = {.pid = 1};
+	uint64_t time = 0;
+	int32_t of = 1;
+
+	for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ') {
+		time++;
+		if (*at == '@') {
+			of = atoi(at + 1);
+			continue;
+		}
+		const struct nw_hit began = {
+			.time = time,
+			.tid = of,
+			.stack = strtoull(at + 2 * (*at != 'x'), NULL, 10)};
+		const struct nw_open_span open = {1, &began, &task};
+		if (strncmp(at, "f+", 2) == 0 && nw_summary_is_open(summary, 0, &open))
+			nw_buf_printf(out, "%s%" PRIu64 "%s", out->len ? " " : "", time,
+				      nw_summary_end_may_be_lost(summary, 0, &open) ? "?"
+										    : "");
+	}
+}
+
+START_TEST(calls_whose_frames_are_gone_are_not_open)
+{
+	for (size_t i = 0; i < NW_COUNT(moments); i++) {
+		struct nw_buf seen = {0};
+		setup(true, false);
+		happen(moments[i].words);
+		note_open(moments[i].words, &seen);
+		ck_assert_msg(strcmp(nw_buf_str(&seen), moments[i].open) == 0,
+			      "%s: %s, not %s", moments[i].what, nw_buf_str(&seen),
+			      moments[i].open);
+		nw_buf_free(&seen);
+		teardown();
+	}
+}
+END_TEST
+
 /* The table of threads grows, and takes in goroutines, between two hits of one thread. */
 START_TEST(a_thread_is_found_again_among_others)
 {
@@ -733,6 +793,7 @@ UNIT_MAIN("calls", calls_that_begin_at_the_same_time_keep_their_own_starts,
 	  a_call_whose_stack_is_too_small_begins_once_more,
 	  pairs_in_one_function_end_in_their_own_frame, few_misfits_change_nothing,
 	  frames_are_for_one_function, calls_end_with_their_own_return,
+	  calls_whose_frames_are_gone_are_not_open,
 	  without_stack_pointers_the_last_in_is_the_first_out,
 	  by_order_what_had_others_inside_is_counted, beyond_64_calls_returns_are_omitted,
 	  what_is_left_over_and_over_does_not_pile_up, coroutines_end_in_any_order,

@@ -428,6 +428,50 @@ enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owne
 	return NW_CALL_RETURNED;
 }
 
+/* ---- what is open ------------------------------------------------------------------- */
+
+/* Returns the index of the first call of the list that began then or later. */
+static uint32_t since(const struct nw_call *list, uint32_t count, uint64_t time)
+{
+	uint32_t low = 0;
+
+	while (low < count) {
+		uint32_t middle = low + (count - low) / 2;
+		if (list[middle].start.time < time)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
+static const struct nw_call *find_begun(const struct nw_call *list, uint32_t count,
+					uint32_t span, uint64_t stack, uint64_t time)
+{
+	for (uint32_t i = since(list, count, time); i < count; i++) {
+		if (list[i].start.time != time)
+			return NULL;
+		if (list[i].span == span && list[i].stack == stack)
+			return &list[i];
+	}
+	return NULL;
+}
+
+bool nw_calls_has(const struct nw_calls *calls, const struct nw_stack_owner *owner,
+		  uint32_t span, uint64_t stack, uint64_t time)
+{
+	const struct nw_calls_of *thread = nw_calls_find(calls, owner->number,
+							 owner->process);
+
+	if (find_begun(thread->open, thread->count, span, stack, time))
+		return thread->switches || stack > thread->returned;
+	for (uint32_t i = 0; thread->switches && i < thread->gone_count; i++)
+		if (!thread->gone[i].again &&
+		    find_begun(&thread->gone[i], 1, span, stack, time))
+			return true;
+	return false;
+}
+
 /* ---- the end ------------------------------------------------------------------------ */
 
 void nw_calls_abandon(struct nw_calls *calls, const struct nw_stack_owner *owner,

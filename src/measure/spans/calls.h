@@ -256,6 +256,10 @@ int nw_calls_begin(struct nw_calls *calls, const struct nw_stack_owner *owner,
 /* Ends a call of that span. stack: as in hits. */
 enum nw_call_end nw_calls_end(struct nw_calls *calls, const struct nw_stack_owner *owner,
 			      uint32_t span, uint64_t stack, struct nw_call *out);
+/* Has the call that began there then not returned, as far as is known? If its frame is gone it has, unless its thread
+ * switches stacks. */
+bool nw_calls_has(const struct nw_calls *calls, const struct nw_stack_owner *owner,
+		  uint32_t span, uint64_t stack, uint64_t time);
 /* Closes everything that is open on the owner's stack: the thread or goroutine has ended, or events are lost. */
 void nw_calls_abandon(struct nw_calls *calls, const struct nw_stack_owner *owner,
 		      enum nw_call_fate fate);

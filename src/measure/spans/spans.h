@@ -123,10 +123,12 @@ struct nw_open_span {
 	const struct nw_hit *began;
 	const struct nw_task *task; /* of that hit; all zero if it was not told */
 };
-/* Finds the spans of a kind that are open, and writes at most so many of them, the oldest first; valid until the next
- * event. Returns how many are open. */
+/* Finds the spans of a kind for which is_open() returns true, and writes at most so many of them, the oldest first; valid
+ * until the next event. Returns how many are open. */
 size_t nw_span_starts_oldest(const struct nw_span_starts *starts, uint32_t span,
-			     struct nw_open_span *out, size_t most);
+			     bool (*is_open)(const void *arg, uint32_t span,
+					     const struct nw_open_span *open),
+			     const void *arg, struct nw_open_span *out, size_t most);
 /* Was a start left out because there were too many? Then more spans may be open. */
 bool nw_span_starts_left_out(const struct nw_span_starts *starts);
 /* Must be called for each event; task: the thread that begins the span, or NULL. If the event ends the span, returns the

@@ -179,21 +179,24 @@ bool nw_span_starts_left_out(const struct nw_span_starts *starts)
 }
 
 size_t nw_span_starts_oldest(const struct nw_span_starts *starts, uint32_t span,
-			     struct nw_open_span *out, size_t most)
+			     bool (*is_open)(const void *arg, uint32_t span,
+					     const struct nw_open_span *open),
+			     const void *arg, struct nw_open_span *out, size_t most)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < starts->slots; i++) {
 		const struct start *it = &starts->slot[i];
-		const struct nw_hit *began = it->copy ? it->copy : &it->hit;
-		if (it->span != span + 1)
+		const struct nw_open_span open = {it->key, it->copy ? it->copy : &it->hit,
+						  &it->task};
+		if (it->span != span + 1 || !is_open(arg, span, &open))
 			continue;
 		size_t at = nw_min64(count++, most);
-		for (; at && out[at - 1].began->time > began->time; at--)
+		for (; at && out[at - 1].began->time > open.began->time; at--)
 			if (at < most)
 				out[at] = out[at - 1];
 		if (at < most)
-			out[at] = (struct nw_open_span){it->key, began, &it->task};
+			out[at] = open;
 	}
 	return count;
 }

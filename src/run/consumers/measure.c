@@ -144,8 +144,7 @@ static void listen(void *arg, const struct nw_span_event *event)
 		show_slow(m, event);
 	if (m->slow && nw_slow_watch_failed(m->slow))
 		nw_no_memory(&m->failure);
-	/* A span that is open when the run ends keeps its start, since the last report shows it. */
-	if (m->starts && event->moment != NW_SPAN_STILL_OPEN) {
+	if (m->starts && !m->keeps_starts) {
 		const struct nw_task *task = NULL;
 		if (event->moment == NW_SPAN_BEGINS)
 			task = m->task ? m->task : nw_run_task(m->run, event->hit->tid);
@@ -496,15 +495,27 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 	return ret == 0 && m->options.tick ? m->options.tick(m->options.arg, err) : ret;
 }
 
+static bool ends_with_interval(const struct nw_measure *m)
+{
+	return m->options.interval_ns && !m->options.totals && !m->options.bins &&
+	       enough(m) == 0;
+}
+
+int nw_measure_catch_up(struct nw_measure *m, uint64_t end, struct nw_error *err)
+{
+	int ret = 0;
+
+	if (ends_with_interval(m) && end > m->next)
+		ret = end_intervals(m, end - 1, err);
+	return ret == -ECANCELED ? 0 : ret;
+}
+
 int nw_measure_end(struct nw_measure *m, uint64_t end, struct nw_error *err)
 {
-	bool reports = m->options.interval_ns && !m->options.totals && !m->options.bins;
-	int ret = enough(m);
+	int ret = nw_measure_catch_up(m, end, err);
 
-	if (reports && ret == 0 && end > m->next)
-		ret = end_intervals(m, end - 1, err);
 	nw_summary_give_up(m->summary); /* the last interval has them */
-	if (reports && ret == 0 && end > m->next - m->options.interval_ns)
+	if (ret == 0 && ends_with_interval(m) && end > m->next - m->options.interval_ns)
 		ret = end_interval(m, end, err);
 	return ret == -ECANCELED ? 0 : ret;
 }
@@ -587,8 +598,10 @@ static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit
 		     const struct nw_task *task)
 {
 	struct nw_measure *m = arg;
-	int ret = 0;
+	int ret = hit->time >= m->next ? end_intervals(m, hit->time, &m->failure) : 0;
 
+	if (ret < 0)
+		return ret;
 	switch (what) {
 	case NW_HIT_SCHEDULER:
 		m->scheduled++;
@@ -598,8 +611,6 @@ static int other_hit(void *arg, enum nw_other_hit what, const struct nw_hit *hit
 		ret = nw_summary_untraced_hit(m->summary, hit);
 		break;
 	case NW_HIT_FILTERED:
-		if (nw_unlikely(hit->time >= m->next))
-			ret = end_intervals(m, hit->time, &m->failure);
 		m->filtered++;
 		if (ret == 0)
 			ret = nw_summary_filtered(m->summary, hit, task ? task->pid : 0);

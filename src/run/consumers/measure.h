@@ -5,8 +5,10 @@
 
 #include "run/engine.h"
 
-/* Called behind the run of a recording: reports the rest behind the last interval as a shorter interval. Then calls
- * nw_summary_finish(). */
+/* Reports the intervals that have ended before the end of the run. */
+int nw_measure_catch_up(struct nw_measure *measure, uint64_t end, struct nw_error *err);
+/* Does the same behind the run, and reports the rest behind the last interval as a shorter interval. The summary gives up
+ * what is open before that. */
 int nw_measure_end(struct nw_measure *measure, uint64_t end, struct nw_error *err);
 /*
  * Begins again with other groups during a run. Open spans are discarded; losses stay counted. `by` must outlive the

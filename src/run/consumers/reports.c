@@ -97,13 +97,16 @@ static int find_open(struct nw_reports *r, const struct nw_run_result *so_far, u
 	if (m->options.open && !r->open_states)
 		return nw_no_memory(err);
 	for (uint32_t i = 0; m->options.open && i < m->spans.count; i++) {
-		size_t all = nw_span_starts_oldest(m->starts, i, oldest, MOST_OPEN);
+		size_t all = nw_span_starts_oldest(m->starts, i, nw_summary_is_open,
+						   m->summary, oldest, MOST_OPEN);
 		for (size_t j = 0; j < all && j < MOST_OPEN; j++) {
 			struct nw_span_states *states = &r->open_states[r->open.count];
 			struct nw_slow_span *open = nw_vec_add(&r->open);
 			if (!open)
 				return nw_no_memory(err);
-			bool known = nw_summary_states_so_far(m->summary, i, &oldest[j],
+			bool lost = nw_summary_end_may_be_lost(m->summary, i, &oldest[j]);
+			bool known = !lost &&
+				     nw_summary_states_so_far(m->summary, i, &oldest[j],
 							      now, states);
 			*open = (struct nw_slow_span){
 				.selection = &so_far->selection,
@@ -117,6 +120,7 @@ static int find_open(struct nw_reports *r, const struct nw_run_result *so_far, u
 				.rank = j + 1,
 				.open = all,
 				.open_is_least = nw_span_starts_left_out(m->starts),
+				.end_may_be_lost = lost,
 				.run_start = so_far->start_ns,
 				.wall_ns = so_far->wall_ns,
 			};
@@ -180,8 +184,7 @@ static int write_now(struct nw_reports *r, struct nw_report *report,
 {
 	if (r->options.format->bins && !r->options.replaces)
 		return 0;
-	/* At the end of the run they are known already. */
-	int ret = r->result ? 0 : find_open(r, so_far, until, err);
+	int ret = r->measure.keeps_starts ? 0 : find_open(r, so_far, until, err);
 	if (ret == 0)
 		ret = show(r, &r->output, report, so_far, until, err);
 	return ret < 0 ? ret : flush(r, err);
@@ -337,7 +340,11 @@ int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 	/* For people, an interval as long as the run would repeat the total. */
 	bool tells_rest = !is_live(r) && (r->options.recorded || r->measure.intervals ||
 					  !r->options.format->for_people);
-	int ret = find_open(r, result, result->now_ns, err);
+	int ret = tells_rest ? nw_measure_catch_up(&r->measure, result->now_ns, err) : 0;
+	if (ret == 0)
+		ret = find_open(r, result, result->now_ns, err);
+	r->measure.keeps_starts =
+		true; /* the last report shows them, though the summary gives them up now */
 	if (ret == 0 && tells_rest)
 		ret = nw_measure_end(&r->measure, result->now_ns, err);
 	bool others = r->measure.intervals && r->options.format->for_people;

@@ -265,6 +265,7 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	if (slow->open)
 		nw_json_key_u64(&json, "open", slow->open);
 	say(slow->open_is_least, "open_is_least", &json);
+	say(slow->end_may_be_lost, "end_may_be_lost", &json);
 	if (slow->has_cost)
 		nw_json_key_u64(&json, "probe_cost_ns", slow->cost);
 	if (slow->wall_ns)

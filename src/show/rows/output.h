@@ -215,6 +215,7 @@ struct nw_slow_span {
 	size_t rank;
 	size_t open; /* how many spans of its kind are open, this one too; 0: it has ended */
 	bool open_is_least; /* `open` is a lower bound */
+	bool end_may_be_lost; /* the open span may have ended: events were lost since it began */
 	uint64_t run_start; /* time that text counts from */
 	int64_t wall_ns;    /* as in an event's line */
 	bool wall;

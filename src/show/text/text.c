@@ -246,6 +246,8 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 		      : slow->net ? " %s net"
 				  : " %s",
 		      latency);
+	if (slow->end_may_be_lost)
+		nw_buf_adds(out, " (or its end is lost)");
 	if (slow->percentile > 0) {
 		nw_duration_text(slow->least, least);
 		nw_buf_printf(out, " (p%.10g so far: %s)", slow->percentile * 100, least);
