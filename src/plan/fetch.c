@@ -38,8 +38,9 @@ void nw_type_text(const struct nw_type *type, char out[16])
 
 	if (type->array)
 		snprintf(array, sizeof(array), "[%u]", type->array & 127);
-	if (type->base == NW_TYPE_STRING)
-		snprintf(out, 16, "string%s", array);
+	if (type->base == NW_TYPE_STRING || type->base == NW_TYPE_CHAR)
+		snprintf(out, 16, "%s%s", type->base == NW_TYPE_CHAR ? "char" : "string",
+			 array);
 	else
 		snprintf(out, 16, "%c%u%s", letters[type->base], type->bits & 127, array);
 }
@@ -148,6 +149,8 @@ static void field_text(const struct nw_type *field, const struct nw_caps *caps,
 
 	if (spelled.base == NW_TYPE_FLOAT)
 		spelled.base = NW_TYPE_HEX; /* raw bits */
+	if (spelled.base == NW_TYPE_CHAR)
+		spelled.base = NW_TYPE_UNSIGNED;
 	if (spelled.base == NW_TYPE_HEX && !caps->hex)
 		spelled.base = NW_TYPE_UNSIGNED;
 	nw_type_text(&spelled, out);
@@ -254,7 +257,7 @@ static void make_structure(const struct nw_operand *op, const struct nw_type *wa
 	} else if (out->shown.base == NW_TYPE_DEFAULT) {
 		out->problem = "a structure by value of more than 64 elements";
 	} else if (out->shown.bits / 8 * out->shown.array > op->size) {
-		out->problem = "larger than the structure it is read from";
+		out->problem = "larger than what it is read from";
 	} else {
 		out->field = out->shown;
 		field_text(&out->field, caps, type);

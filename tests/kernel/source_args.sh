@@ -26,6 +26,7 @@ struct request {
 	struct request *next;
 	_Bool ok;
 	struct hidden *hidden;
+	char text[8];
 };
 static int total = 40;
 static __thread int local = 3;
@@ -60,10 +61,11 @@ int main(void)
 				    .kind = (unsigned char)(200 + n), .code = -5000000000l * n, .sizes = {n, -n, 3 * n, 4},
 				    .ratio = (float)n / 4, .color = n % 2 ? BLUE : GREEN, .next = &next, .ok = n % 2};
 		char name[16];
+		snprintf(r.text, sizeof(r.text), "text-%d-long", n);
 		snprintf(name, sizeof(name), "name-%d", n);
 		use(&r), use(&peer), use(&next);
-		printf("handle %d|%u|%d|%lu|%d|%s|%u|%ld|%d|%d|%d|%d|%s|%u|%d|%d|%g\n", r.id, r.a, r.b, (unsigned long)r.wide, peer.port,
-		       peer.host, r.kind, r.code, r.sizes[1], r.color, r.ok, next.id, name, 250u + (unsigned)n, -n, total, r.ratio);
+		printf("handle %d|%u|%d|%lu|%d|%s|%u|%ld|%d|%d|%d|%d|%s|%s|%u|%d|%d|%g\n", r.id, r.a, r.b, (unsigned long)r.wide, peer.port,
+		       peer.host, r.kind, r.code, r.sizes[1], r.color, r.ok, next.id, r.text, name, 250u + (unsigned)n, -n, total, r.ratio);
 		handle(&r, name, (unsigned char)(250 + n), -n);
 		printf("many %d|%d|%d|%d|%u|%d\n", -n, -2 * n, -3 * n, -4 * n, 4000000000u + (unsigned)n, -6 * n);
 		many((signed char)-n, 1.5, (short)(-2 * n), 2.5f, -3 * n, -4l * n, 4000000000u + (unsigned)n, -6 * n, -7l * n, -8 * n);
@@ -75,7 +77,7 @@ int main(void)
 	return 0;
 }
 EOC
-fields='request->id, request->a, request->b, request->wide, request->peer->port, request->peer->host, request->kind, request->code, request->sizes[1], request->color, request->ok, request->next->id, name, flag, count, total, request->ratio'
+fields='request->id, request->a, request->b, request->wide, request->peer->port, request->peer->host, request->kind, request->code, request->sizes[1], request->color, request->ok, request->next->id, request->text, name, flag, count, total, request->ratio'
 compilers=gcc
 command -v clang >/dev/null && compilers="gcc clang"
 for compiler in $compilers; do

@@ -35,6 +35,7 @@ START_TEST(strings_and_arrays_are_what_a_pointer_points_at)
 		{"x86_64", "8@16(%rsp)", "string", "+0(+16(%sp)):string string"},
 		{"x86_64", "8@sym(%rip)", "string", "+0(+8204(%ip)):string string"},
 		{"x86_64", "8@%rdi", "u8[16]", "+0(%di):u8[16] u8[16]"},
+		{"x86_64", "8@%rdi", "char[16]", "+0(%di):u8[16] char[16]"},
 		{"x86_64", "8@%rdi", "s32[64]", "+0(%di):s32[64] s32[64]"},
 		{"x86_64", "8@%rdi", "f64[2]", "+0(%di):x64[2] f64[2]"},
 		{"x86_64", "8@%rdi", "string[4]", "+0(%di):string[4] string[4]"},
@@ -58,11 +59,13 @@ END_TEST
 
 START_TEST(a_structure_by_value_is_no_pointer)
 {
-	static const char smaller[] = "!larger than the structure it is read from";
+	static const char smaller[] = "!larger than what it is read from";
 	static const struct fetch_case list[] = {
 		{"x86_64", "16@16(%rsp)", "u8[16]", "+16(%sp):u8[16] u8[16]"},
 		{"x86_64", "16@16(%rsp)", "s32[2]", "+16(%sp):s32[2] s32[2]"},
 		{"x86_64", "16@sym(%rip)", "f64[2]", "+8204(%ip):x64[2] f64[2]"},
+		{"x86_64", "16@16(%rsp)", "char[16]", "+16(%sp):u8[16] char[16]"},
+		{"x86_64", "16@16(%rsp)", "char[17]", smaller},
 		{"x86_64", "3@(%rax)", "u8[3]", "+0(%ax):u8[3] u8[3]"},
 		{"x86_64", "65@(%rax)", "u8[64]", "+0(%ax):u8[64] u8[64]"},
 		{"x86_64", "16@16(%rsp)", "u8[17]", smaller},
@@ -291,9 +294,9 @@ static void check_any(const char *arch, const char *text, const char *type_name,
 
 START_TEST(whatever_was_ever_seen_can_be_asked_for_as_anything)
 {
-	static const char *const types[] = {"",	      "u8",	"s16",	    "x32",
-					    "u64",    "f32",	"f64",	    "string",
-					    "u8[64]", "f64[2]", "string[3]"};
+	static const char *const types[] = {"",	      "u8",	"s16",	     "x32",
+					    "u64",    "f32",	"f64",	     "string",
+					    "u8[64]", "f64[2]", "string[3]", "char[5]"};
 	FILE *file = fopen("tests/data/operands.tsv", "re");
 	char line[2048];
 

@@ -242,6 +242,7 @@ START_TEST(types_are_what_they_say)
 		{"s16[007]", {NW_TYPE_SIGNED, 16, 7}},
 		{"string[2]", {NW_TYPE_STRING, 0, 2}},
 		{"f32[4]", {NW_TYPE_FLOAT, 32, 4}},
+		{"char[16]", {NW_TYPE_CHAR, 8, 16}},
 	};
 	static const struct {
 		const char *text;
@@ -256,6 +257,7 @@ START_TEST(types_are_what_they_say)
 		{"u8[]", -EINVAL},    {"u8[0]", -EINVAL},
 		{"u8[4", -EINVAL},    {"u8[4]x", -EINVAL},
 		{"[4]", -EINVAL},     {"u8[-1]", -EINVAL},
+		{"char", -EINVAL},    {"char[65]", -ERANGE},
 		{"u8[1x]", -EINVAL},  {"u8[[4]]", -EINVAL},
 		{"u8[65]", -ERANGE},  {"u8[99999999999999999999]", -ERANGE},
 	};
@@ -290,7 +292,7 @@ static const char spec_hint[] =
 static const char type_hint[] =
 	"types are u8..u64, s8..s64, x8..x64, f32, f64, string, string[len], whose length "
 	"is "
-	"the argument len, and arrays such as u8[16] (at most 64 elements)";
+	"the argument len, and arrays such as u8[16], or char[16] for text (at most 64 elements)";
 
 START_TEST(a_string_may_have_its_length_in_another_argument)
 {

@@ -60,6 +60,7 @@ static void describe(const struct nw_value *value, struct nw_buf *out)
 		else
 			describe_number(value->kind, value->number, out);
 	}
+	nw_buf_adds(out, value->cut ? " cut" : "");
 	nw_buf_adds(out, value->untrusted ? " untrusted" : "");
 }
 
@@ -314,6 +315,24 @@ START_TEST(constants_and_problems_need_no_field)
 }
 END_TEST
 
+START_TEST(arrays_of_characters_are_text)
+{
+#define SIXTY "123456789012345678901234567890123456789012345678901234567890"
+	static const struct one table[] = {
+		{"0 -1 u8[4] char[4] 0 - 0 -", "a0:u8[4]", BYTES("ab\0c"), "string ab"},
+		{"0 -1 u8[4] char[4] 0 - 0 -", "a0:u8[4]", BYTES("abcd"), "string abcd"},
+		{"0 -1 u8[4] char[4] 0 - 1 -", "a0:u8[4]", BYTES("\0bcd"),
+		 "string  untrusted"},
+		{"0 -1 u8[64] char[64] 0 - 0 -", "a0:u8[64]", BYTES(SIXTY "1234"),
+		 "string " SIXTY "1234 cut"},
+		{"0 -1 u8[4] char[4] 0 - 0 -", "a0:u8[3]", BYTES("abc"),
+		 "missing the event's format is not as defined"},
+	};
+
+	check_all(table, NW_COUNT(table));
+}
+END_TEST
+
 START_TEST(what_may_be_stale_is_marked)
 {
 	static const struct one table[] = {
@@ -332,5 +351,5 @@ UNIT_MAIN("value", an_index_chooses_among_the_elements_that_were_fetched,
 	  numbers_shown_wider_than_they_were_fetched_keep_their_own_sign,
 	  bitfields_get_their_sign_back, floats_are_made_of_raw_bits,
 	  pairs_of_registers_become_one_number, arrays_keep_their_elements,
-	  strings_are_looked_for_inside_the_record_only,
+	  arrays_of_characters_are_text, strings_are_looked_for_inside_the_record_only,
 	  constants_and_problems_need_no_field, what_may_be_stale_is_marked)

@@ -418,6 +418,7 @@ static bool take_array(struct nw_finding *s, Dwarf_Die *type)
 		return nw_lacks(s,
 				is_structure(&element) ? NW_LACK_STRUCTURE : NW_LACK_TYPE);
 	}
+	s->out->is_string = nw_is_named(s, &element, "char");
 	if (!s->out->size || !(whole / s->out->size))
 		return nw_lacks(s, NW_LACK_TYPE);
 	s->out->elements = (unsigned int)nw_min64(whole / s->out->size, MOST_ELEMENTS);

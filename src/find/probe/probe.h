@@ -27,9 +27,10 @@ enum nw_base_type {
 	NW_TYPE_HEX,
 	NW_TYPE_STRING,
 	NW_TYPE_FLOAT, /* fetched as raw bits, converted in user space */
+	NW_TYPE_CHAR,  /* only as an array, which is text up to its first NUL */
 };
 
-/* u8..u64, s8..s64, x8..x64, f32, f64, string; array > 0: an array of that many elements. */
+/* u8..u64, s8..s64, x8..x64, f32, f64, string, char; array > 0: an array of that many elements. */
 struct nw_type {
 	enum nw_base_type base;
 	unsigned int bits;
@@ -37,6 +38,10 @@ struct nw_type {
 };
 
 int nw_type_parse(const char *text, size_t len, struct nw_type *out);
+static inline bool nw_type_is_text(const struct nw_type *type)
+{
+	return type->base == NW_TYPE_STRING || type->base == NW_TYPE_CHAR;
+}
 
 /* What may follow the name of a variable in the path to one of its fields. */
 #define NW_PATH_CHARACTERS \

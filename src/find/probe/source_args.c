@@ -85,10 +85,11 @@ static struct nw_type type_of(const struct nw_variable *v)
 	if (v->is_string && !v->elements)
 		return (struct nw_type){.base = NW_TYPE_STRING};
 	type.bits = v->size * 8 / (v->elements ? v->elements : 1);
-	type.base = v->is_pointer  ? NW_TYPE_HEX
-		    : v->is_float  ? NW_TYPE_FLOAT
-		    : v->is_signed ? NW_TYPE_SIGNED
-				   : NW_TYPE_UNSIGNED;
+	type.base = v->is_string    ? NW_TYPE_CHAR
+		    : v->is_pointer ? NW_TYPE_HEX
+		    : v->is_float   ? NW_TYPE_FLOAT
+		    : v->is_signed  ? NW_TYPE_SIGNED
+				    : NW_TYPE_UNSIGNED;
 	return type;
 }
 

@@ -45,7 +45,7 @@ static const struct {
 	{"x8", {NW_TYPE_HEX, 8, 0}},	    {"x16", {NW_TYPE_HEX, 16, 0}},
 	{"x32", {NW_TYPE_HEX, 32, 0}},	    {"x64", {NW_TYPE_HEX, 64, 0}},
 	{"f32", {NW_TYPE_FLOAT, 32, 0}},    {"f64", {NW_TYPE_FLOAT, 64, 0}},
-	{"string", {NW_TYPE_STRING, 0, 0}},
+	{"string", {NW_TYPE_STRING, 0, 0}}, {"char", {NW_TYPE_CHAR, 8, 0}},
 };
 
 int nw_type_parse(const char *text, size_t len, struct nw_type *out)
@@ -72,6 +72,8 @@ int nw_type_parse(const char *text, size_t len, struct nw_type *out)
 		if (strlen(type_names[i].name) != name_len ||
 		    memcmp(type_names[i].name, text, name_len) != 0)
 			continue;
+		if (type_names[i].type.base == NW_TYPE_CHAR && !array)
+			return -EINVAL;
 		*out = type_names[i].type;
 		out->array = array;
 		return 0;
@@ -132,7 +134,7 @@ static int unknown_type(const char *whole, const char *text, size_t len,
 	else
 		nw_error_hint(
 			err,
-			"types are u8..u64, s8..s64, x8..x64, f32, f64, string, string[len], whose length is the argument len, and arrays such as u8[16] (at most 64 elements)");
+			"types are u8..u64, s8..s64, x8..x64, f32, f64, string, string[len], whose length is the argument len, and arrays such as u8[16], or char[16] for text (at most 64 elements)");
 	return -EINVAL;
 }
 

@@ -414,10 +414,10 @@ static int check_type(const struct test *test, const struct nw_probe *probe, int
 {
 	const struct nw_type *type = &probe->args.item[arg].type;
 	const char *name = test->name, *label = probe->label;
-	bool is_text = type->base == NW_TYPE_STRING;
+	bool is_text = nw_type_is_text(type);
 	int ret = 0;
 
-	if (type->array)
+	if (type->array && type->base != NW_TYPE_CHAR)
 		ret = nw_fail_usage(
 			err, "--filter: '%s' of %s is an array, which cannot be compared",
 			name, label);

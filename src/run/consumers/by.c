@@ -105,7 +105,7 @@ static int check_text(const struct nw_by_key *key, const struct nw_selection *se
 		const struct nw_probe *probe = selection->probes.item[i];
 		if (key->arg[i] < 0 || (size_t)key->arg[i] >= probe->args.count)
 			continue;
-		if (probe->args.item[key->arg[i]].type.base == NW_TYPE_STRING)
+		if (nw_type_is_text(&probe->args.item[key->arg[i]].type))
 			return 0;
 		number |= probe->points.count > 0;
 	}

@@ -103,6 +103,17 @@ static void set_string(const unsigned char *bytes, uint32_t len, struct nw_value
 	out->len = (uint32_t)strnlen(out->text, len);
 }
 
+/* Takes text out of an array. The kernel's longest array may be the beginning of a longer one. */
+static void set_text(const unsigned char *bytes, uint32_t len, struct nw_value *out)
+{
+	enum {
+		LONGEST = 64 /* MAX_ARRAY_LEN of kernel/trace/trace_probe.h */
+	};
+
+	set_string(bytes, len, out);
+	out->cut = out->len == LONGEST;
+}
+
 /* Takes the element of an array at index * scale bytes. */
 static void take_indexed(const struct nw_record *record,
 			 const struct nw_field_format *field,
@@ -220,6 +231,8 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 		out->len = fetch->field.array;
 		if ((uint64_t)out->len * (out->bits / 8) > field->size)
 			miss(out, "the event's format is not as defined");
+		else if (fetch->shown.base == NW_TYPE_CHAR)
+			set_text(out->elements, out->len, out);
 	} else if (source->high_field >= 0) {
 		const struct nw_field_format *high =
 			&format->fields.item[source->high_field];
