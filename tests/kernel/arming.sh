@@ -1,5 +1,6 @@
 # Recording is on before the first probe is: a program that waits for its semaphore and then hits at
 # once loses nothing, whichever way the probe is armed.
+# in turn: it uses the top-level buffer, and removes all events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 
 cp "$PROGRAMS/waits" waits
@@ -34,9 +35,9 @@ lost=0
 for _ in $(seq 5); do
   ./waits 50 >/dev/null & pid=$!
   begun $pid "$PWD/waits"
-  "$NOPWATCH" add -q --enable --instance nwtest "$spec"
+  "$NOPWATCH" add -q --enable --instance tests_arming_$$ "$spec"
   wait $pid
-  [ "$(grep -c ' hit: (0x' "$TRACEFS/instances/nwtest/trace")" = 50 ] || lost=$((lost + 1))
+  [ "$(grep -c ' hit: (0x' "$TRACEFS/instances/tests_arming_$$/trace")" = 50 ] || lost=$((lost + 1))
   "$NOPWATCH" remove -q '*'
 done
 is "add --enable" $lost 0

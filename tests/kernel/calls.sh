@@ -1,5 +1,6 @@
 # Calls that do not return, and calls on other stacks: what func: measures and counts is what the
 # program itself knows, live, from recordings, from a script's text, and by old kernels' ways.
+# in turn: it uses the top-level buffer
 programs=$(cd "$(dirname "$0")/../programs" && pwd)
 . "$(dirname "$0")/../lib/kernel.sh"
 

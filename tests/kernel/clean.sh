@@ -1,5 +1,6 @@
 # After kill -9 at any moment, the next run or `clean` leaves tracefs exactly as before, and what
 # belongs to others is untouched and still enabled.
+# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$SERVER" -t 2 -p 100 >/dev/null & server=$!
@@ -22,15 +23,15 @@ for i in $(seq 20); do
   if [ "$i" = 1 ]; then wait_for armed; else sleep "0.$(printf '%03d' $((RANDOM % 60 * (i % 4))))"; fi
   kill -9 $run
   wait $run 2>/dev/null
-  [ "$(tracefs_state)" = "$with_foreign" ] || left=$((left + 1))
+  [ "$(state_since "$with_foreign")" = "$with_foreign" ] || left=$((left + 1))
   if [ $((i % 2)) = 0 ]; then
     "$NOPWATCH" clean -q
   else
     "$NOPWATCH" stat -q -n 1 'myserver:parse__start' -p $server >/dev/null
   fi
-  [ "$(tracefs_state)" = "$with_foreign" ] || break
+  [ "$(state_since "$with_foreign")" = "$with_foreign" ] || break
 done
-is "tracefs is as before after each of 20 kills" "$(tracefs_state)" "$with_foreign"
+is "tracefs is as before after each of 20 kills" "$(state_since "$with_foreign")" "$with_foreign"
 [ $left -gt 0 ] && pass "some of the kills did leave something to clean ($left)" ||
   fail "some of the kills did leave something to clean"
 ok "the foreign event is there and enabled" foreign_lives
@@ -56,7 +57,7 @@ rm /run/nopwatch/*
 has "an orphan is named" "$("$NOPWATCH" clean 2>&1)" 'nopwatch_[0-9a-z_]+ has no journal'
 is "and kept" "$(ls -d "$TRACEFS"/instances/nopwatch_* | wc -l)" 1
 "$NOPWATCH" clean -q --force
-is "--force removes it" "$(tracefs_state)" "$with_foreign"
+is "--force removes it" "$(state_since "$with_foreign")" "$with_foreign"
 # with events of several sites: their gate is gone with the journal, and they get another
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
 wait_for armed
@@ -65,7 +66,7 @@ wait $run 2>/dev/null
 ok "events of several sites have a gate" grep -q '^p:nopwatch_.* /run/nopwatch/gate\.' "$TRACEFS/uprobe_events"
 rm /run/nopwatch/*
 "$NOPWATCH" clean -q --force
-is "--force removes such events, too" "$(tracefs_state)" "$with_foreign"
+is "--force removes such events, too" "$(state_since "$with_foreign")" "$with_foreign"
 
 # somebody enabled our events elsewhere, reads our instance: what cannot go is named, and goes later
 mkdir "$TRACEFS/instances/foreign"
@@ -77,7 +78,7 @@ kill -9 $run
 wait $run 2>/dev/null
 ok "events that another instance has enabled are disabled there, and removed" "$NOPWATCH" clean -q
 rmdir "$TRACEFS/instances/foreign"
-is "nothing is left of them" "$(tracefs_state)" "$with_foreign"
+is "nothing is left of them" "$(state_since "$with_foreign")" "$with_foreign"
 
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
 wait_for armed
@@ -88,7 +89,7 @@ said=$("$NOPWATCH" clean 2>&1)
 has "an instance that somebody reads is named" "$said" 'cannot be removed: Device or resource busy \(somebody reads from it\)'
 exec 9<&-
 ok "and goes once nobody does" "$NOPWATCH" clean -q
-is "tracefs is as before" "$(tracefs_state)" "$with_foreign"
+is "tracefs is as before" "$(state_since "$with_foreign")" "$with_foreign"
 
 # who has an instance's `trace` open keeps its buffer as it is for that moment
 while :; do cat "$TRACEFS"/instances/nopwatch_*/trace >/dev/null 2>&1; done & reader=$!
@@ -108,7 +109,7 @@ kill -INT $run
 sleep 0.4
 exec 9<&-
 wait $run
-is "a run whose instance somebody reads for a moment" "$? $(tracefs_state)" "0 $with_foreign"
+is "a run whose instance somebody reads for a moment" "$? $(state_since "$with_foreign")" "0 $with_foreign"
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>err & run=$!
 wait_for armed
 exec 9<"$(ls -d "$TRACEFS"/instances/nopwatch_*)/trace_pipe"
@@ -119,7 +120,7 @@ has "one whose instance somebody goes on reading" "$? $(cat err)" \
 ok "its journal stays" sh -c 'ls /run/nopwatch/*_*'
 exec 9<&-
 ok "and the next takes it away" "$NOPWATCH" clean -q
-is "tracefs is as before, again" "$(tracefs_state)" "$with_foreign"
+is "tracefs is as before, again" "$(state_since "$with_foreign")" "$with_foreign"
 
 # a killed run's hurry is put back, though its /run is gone; somebody else's is left alone
 if expedited=$(cat /sys/kernel/rcu_expedited 2>/dev/null) && [ "$expedited" = 0 ] &&
@@ -167,7 +168,7 @@ if gcc -shared -fPIC -o listing.so listing.c -ldl 2>err; then
     has "a listing of $of that fails is said" "$? ${said//$'\n'/ }" '^1 .*Cannot allocate memory'
     ok "and the journal stays" sh -c 'ls /run/nopwatch/*_*'
     ok "for the next" "$NOPWATCH" clean -q
-    is "which leaves nothing" "$(tracefs_state)" "$with_foreign"
+    is "which leaves nothing" "$(state_since "$with_foreign")" "$with_foreign"
   done
 else
   skip "listings that fail" "no shared library can be made here"
@@ -185,7 +186,7 @@ has "an instance of a killed add that somebody reads is named" "$? ${said//$'\n'
 is "its event is gone" "$(grep -c sdt_half "$TRACEFS/uprobe_events")" 0
 exec 9<&-
 ok "the instance is remembered" "$NOPWATCH" clean -q
-is "and nothing is left of it" "$(tracefs_state)" "$with_foreign"
+is "and nothing is left of it" "$(state_since "$with_foreign")" "$with_foreign"
 
 if need perf; then
   "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
@@ -210,7 +211,7 @@ if need perf; then
   kill -INT $perf
   wait $perf
   ok "and goes once perf is gone" "$NOPWATCH" clean -q
-  is "tracefs is as before, too" "$(tracefs_state)" "$with_foreign"
+  is "tracefs is as before, too" "$(state_since "$with_foreign")" "$with_foreign"
 else
   skip "an event that perf holds" "perf is not installed"
 fi

@@ -23,7 +23,7 @@ PY
 
 # recording FILE: its spans, each with its split
 spans_of() { "$NOPWATCH" trace -q -j --slower 1ns --states --from "$1" --span act=pool:begin..pool:end >slow.json; }
-filters() { cat "$TRACEFS"/instances/nopwatch_*/events/sched/sched_switch/filter 2>/dev/null; }
+filters() { of_instances events/sched/sched_switch/filter; }
 
 "$POOL" 2 100000 5 >there & there=$!
 wait_for grep 'all there' there

@@ -1,5 +1,6 @@
 # Work that fails and never comes to its end: pairs of USDT probes in one function are told apart by
 # the frame they are hit in, live, from recordings and from a script's text.
+# in turn: it uses the top-level buffer
 . "$(dirname "$0")/../lib/kernel.sh"
 
 cp "$PROGRAMS/fails" fails

@@ -1,27 +1,12 @@
 # The page of -f html over PostgreSQL, in a real browser: a recording, live, groups, and SQL that is hostile.
 # shellcheck disable=SC2154 # set by the library
-. "$(dirname "$0")/../lib/truth.sh"
+. "$(dirname "$0")/../lib/postgres.sh"
 # shellcheck source=../lib/page.sh
 . "$TESTS_LIB/page.sh"
 
-bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)")
-[ -x "$bin/postgres" ] || skip_all "PostgreSQL is not installed"
-need pgbench || skip_all "pgbench is not installed"
-"$NOPWATCH" list "$bin/postgres" query__start >/dev/null 2>&1 || skip_all "this PostgreSQL has no USDT probes"
-id postgres >/dev/null 2>&1 || skip_all "there is no user postgres to run the server as"
 has_browser || skip_all "chromium and chromedriver are not installed"
-
-mkdir db
-chmod 711 "$TEST_DIR" "$(dirname "$TEST_DIR")"
-chown postgres db
-as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups)
-"${as_postgres[@]}" "$bin/initdb" -D db/data -A trust --no-sync >/dev/null || skip_all "initdb failed"
-"${as_postgres[@]}" "$bin/postgres" -D db/data -k "$PWD/db" -c listen_addresses= -c fsync=off >db/log 2>&1 &
-server=$!
-export PGHOST=$PWD/db PGUSER=postgres PGDATABASE=postgres
-wait_for "$bin/pg_isready" -q
-pgbench -i -q >/dev/null 2>&1
-spec="usdt:$bin/postgres:postgresql"
+postgres_start
+spec="usdt:$postgres:postgresql"
 evil='</script><img src=x onerror="document.title=`HACKED`">'
 
 # ---- a recording ----
@@ -67,7 +52,6 @@ holds "the last one is of everything, with groups" live.json \
 holds "where it was, and what it cost" live.json \
   "of('page')[0]['about']['kernel'] == '$(uname -r)' and 'CPU in the traced processes' in of('page')[0]['about']['cost'] and of('page')[0]['about']['command'].startswith('nopwatch stat -q -f html')"
 
-kill -INT $server
-wait $server 2>/dev/null
+postgres_end
 unchanged
 finish

@@ -1,4 +1,5 @@
 # Places within functions: a breakpoint inside an instruction would corrupt the program.
+# in turn: it adds events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 
 cp "$PROGRAMS/exits" exits || skip_all "no C++ compiler"

@@ -6,6 +6,7 @@
 #
 # The moments are between system calls (tests/programs/killer.c): in the middle of one, while it disarms, the kernel
 # itself leaves breakpoints behind for as long as it has the file, which a test must not do to the machine it runs on.
+# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$PROGRAMS/killer" 0 true >/dev/null
@@ -31,7 +32,7 @@ is_over() { # the script, with its helper
 }
 
 is_as_before() {
-  [ "$(tracefs_state)" = "$before" ]
+  [ "$(state_since "$before")" = "$before" ]
 }
 
 # killed_at NAME SETUP COMMAND...: at a few of its moments; SETUP is a command of nopwatch's before, "" for none
@@ -55,7 +56,7 @@ killed_at() {
     [ "$name" != script ] || wait_for is_over
     "$NOPWATCH" clean -q >/dev/null 2>said || bad+="[$at of $moments: clean ends with $?: $(cat said)] "
     put_back
-    is_as_before || bad+="[$at of $moments: $(diff <(echo "$state_before") <(tracefs_state))] "
+    is_as_before || bad+="[$at of $moments: $(diff <(echo "$state_before") <(state_since "$state_before"))] "
     [ -n "$beside" ] || is_whole >said || bad+="[$at of $moments: $(cat said)] "
     [ -z "$bad" ] || break
   done

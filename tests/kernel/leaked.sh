@@ -1,6 +1,7 @@
 # A tracer that is killed while it arms or disarms leaves breakpoints and raised semaphores in living
 # programs ("leaking uprobe"), though nothing is enabled any more: the next run, or clean, takes them
 # away, and says so only when they are gone.
+# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$NOPWATCH" list -j "$SERVER" 'myserver:*' >sites

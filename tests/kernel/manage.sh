@@ -1,5 +1,6 @@
 # Events that stay: add, enable, disable, remove, by spec and pattern; all or nothing; beside events,
 # instances and readers of others, which survive.
+# alone: it counts all events that stay, and all of tracefs
 . "$(dirname "$0")/../lib/kernel.sh"
 
 spec="usdt:$SERVER:myserver:*"
@@ -19,7 +20,7 @@ mkdir "$TRACEFS/instances/theirs"
 echo 1 >"$TRACEFS/instances/theirs/events/foreign/parse/enable"
 with_foreign=$(tracefs_state)
 foreign_is_well() {
-  is "${1:-what is not ours is as it was}" "$(tracefs_state)" "$with_foreign"
+  is "${1:-what is not ours is as it was}" "$(state_since "$with_foreign")" "$with_foreign"
 }
 
 # ---- all or nothing: somebody's event stands at the last place with another semaphore
@@ -29,7 +30,7 @@ before=$(tracefs_state)
 said=$("$NOPWATCH" add --instance nwtest "$spec" 2>&1)
 has "a clash of semaphores" "$? $said" \
   '^1 nopwatch: the kernel refused to define sdt_myserver:request__start at .*: .* another semaphore \(or had .*\)$'
-is "undoes the definitions before it, and the instance" "$(tracefs_state)" "$before"
+is "undoes the definitions before it, and the instance" "$(state_since "$before")" "$before"
 echo "-:foreign/clash" >>"$TRACEFS/uprobe_events"
 
 # ---- add
@@ -95,7 +96,7 @@ for verb in enable disable remove; do
 done
 said=$("$NOPWATCH" remove sdt_myserver:parse__done foreign:parse 2>&1)
 is "one refusal refuses all" $? 1
-is "and nothing is changed" "$(tracefs_state)" "$before"
+is "and nothing is changed" "$(state_since "$before")" "$before"
 echo 1 >"$TRACEFS/events/sdt_myserver/parse__done/enable"
 echo 1 >"$TRACEFS/instances/theirs/events/sdt_myserver/parse__done/enable"
 before=$(tracefs_state; enabled ''; enabled theirs)

@@ -1,6 +1,7 @@
 # perf, trace-cmd and the shell use what add has made; sessions of our own and bpftrace stand on the
 # same probes at the same time; all count the same. (bpftrace cannot use the events themselves: the
 # kernel lets no BPF program of its tracepoint type onto a uprobe event.)
+# alone: it counts all events, and so do perf and trace-cmd
 . "$(dirname "$0")/../lib/truth.sh"
 
 counter=$PROGRAMS/counter

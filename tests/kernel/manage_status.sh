@@ -1,5 +1,6 @@
 # status: every uprobe event of the system, whose it is, what it stands for, where it is enabled, how
 # often it was hit, where it is armed, and what became of its file.
+# alone: status tells of all events of the machine
 . "$(dirname "$0")/../lib/kernel.sh"
 
 cp "$PROGRAMS/counter" program

@@ -8,7 +8,7 @@ begun $server "$SERVER"
 meddled() {
   "$@" 2>err & run=$!
   wait_for armed
-  instance=$(echo "$TRACEFS"/instances/nopwatch_*)
+  instance=$(our_instances)
   group=$(basename "$instance")
   wait_for hit 1000
 }

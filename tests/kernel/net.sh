@@ -1,4 +1,5 @@
 # --net: latencies without what the probes themselves cost, beside a program's own clock.
+# alone: it compares times with those of another clock
 . "$(dirname "$0")/../lib/kernel.sh"
 
 nested=$PWD/own/nested

@@ -29,12 +29,13 @@ postgres() {
   chown postgres db
   local as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups)
   "${as_postgres[@]}" "$bin/initdb" -D db/data -A trust --no-sync >/dev/null || return 1
-  "${as_postgres[@]}" "$bin/postgres" -D db/data -k "$PWD/db" -c listen_addresses= -c fsync=off >db/log 2>&1 &
+  cp "$bin/postgres" own/postgres # other servers may run beside it
+  "${as_postgres[@]}" own/postgres -D db/data -k "$PWD/db" -c listen_addresses= -c fsync=off >db/log 2>&1 &
   server=$!
   export PGHOST=$PWD/db PGUSER=postgres PGDATABASE=postgres
   wait_for "$bin/pg_isready" -q
   pgbench -i -q >/dev/null 2>&1
-  "$NOPWATCH" record -q "usdt:$bin/postgres:postgresql:query__*(sql:string)" "usdt:$bin/postgres:postgresql:transaction__*" \
+  "$NOPWATCH" record -q "usdt:$PWD/own/postgres:postgresql:query__*(sql:string)" "usdt:$PWD/own/postgres:postgresql:transaction__*" \
     -o pg.dat -- pgbench -n -c 4 -j 2 -t 100 >/dev/null 2>&1
   kill -INT $server
   wait $server 2>/dev/null

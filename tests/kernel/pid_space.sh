@@ -5,15 +5,19 @@
 probe=usdt:$SERVER:myserver:request__start
 mkdir hostproc
 export NOPWATCH SERVER TRACEFS probe
-declare -f begun wait_for session_probes armed session_hits hit more_hits armed_and_hit >functions # for the shells inside
+declare -f begun wait_for others_sessions session_probes armed session_hits hit more_hits armed_and_hit >functions # for the shells inside
+# where processes have other numbers, a session is known by the file that it probes
+# shellcheck disable=SC2016 # it is for them
+echo 'is_our_session() { grep -F " $SERVER:" "$TRACEFS/uprobe_events" | grep -qF "nopwatch_$1/"; }' >>functions
 
 # inside WHAT...: a shell line in a new PID namespace with a /proc of its own, and the host's at hostproc
 inside() {
   unshare --mount sh -c 'mount --bind /proc hostproc && exec unshare --pid --fork --mount-proc bash -c ". ./functions; $1"' sh "$1"
 }
-# alone WHAT...: the same without the host's
+# alone WHAT...: the same without the host's, wherever it is mounted besides (in the root of a container, say)
 alone() {
-  unshare --pid --fork --mount-proc bash -c ". ./functions; $1"
+  unshare --pid --fork --mount-proc bash -c "awk '\$3 == \"proc\" && \$2 != \"/proc\" { print \$2 }' /proc/self/mounts | xargs -r umount -l
+    . ./functions; $1"
 }
 
 # shellcheck disable=SC2016 # all is for the shell inside

@@ -1,5 +1,6 @@
 # A script under the shells there are: the same hits as stat on the same run, and every way out
 # leaves tracefs as it was.
+# alone: it looks at what is left of dead sessions, and of the top-level buffer
 . "$(dirname "$0")/../lib/kernel.sh"
 
 shells=()
@@ -95,7 +96,7 @@ for signal in HUP INT TERM PIPE; do
   wait_for is_armed said
   kill -$signal $script
   wait $script
-  is "SIG$signal ends it, and leaves what is not its own" "$? $(tracefs_state)" "0 $foreign"
+  is "SIG$signal ends it, and leaves what is not its own" "$? $(state_since "$foreign")" "0 $foreign"
 done
 # in the top-level buffer
 : >said
@@ -104,12 +105,12 @@ wait_for is_armed said
 more_hits 1000
 kill $script
 wait $script
-is "the top-level buffer is as it was" "$? $(tracefs_state)" "0 $foreign"
+is "the top-level buffer is as it was" "$? $(state_since "$foreign")" "0 $foreign"
 "$NOPWATCH" stat -j --from text >out.json
 holds "and has the hits" out.json "probe('myserver:request__start')['hits'] > 0"
 
 # kill -9 of the script alone: its helper takes everything away, the reader, too
-as_before() { [ "$(tracefs_state)" = "$foreign" ]; }
+as_before() { [ "$(state_since "$foreign")" = "$foreign" ]; }
 for top in '' 1; do
   : >said
   NOPWATCH_TOP=$top $first script.sh >text 2>said & script=$!
@@ -117,7 +118,7 @@ for top in '' 1; do
   kill -9 $script
   wait $script 2>/dev/null
   wait_for as_before
-  is "a script that is killed is buried by its helper${top:+, also in the top-level buffer}" "$(tracefs_state)" "$foreign"
+  is "a script that is killed is buried by its helper${top:+, also in the top-level buffer}" "$(state_since "$foreign")" "$foreign"
   wait_for sh -c "! pgrep -f '[t]race_pipe' >/dev/null"
 done
 
@@ -138,7 +139,7 @@ for by in script clean run; do
     run) "$NOPWATCH" stat -q -d 0.1 "$spec" -o out.json ;;
     esac
     [ $by != script ] || has "the next script removes what a killed one left${top:+ (top)}" "$(cat said)" '^nopwatch: removed what nopwatch_sh'
-    is "$by: all of it${top:+, and the settings of the top-level buffer}" "$(tracefs_state)" "$foreign"
+    is "$by: all of it${top:+, and the settings of the top-level buffer}" "$(state_since "$foreign")" "$foreign"
   done
 done
 # the reader alone survives
@@ -150,7 +151,7 @@ reader=$(pgrep -P $script cat)
 kill -9 $(pgrep -P $script | grep -vx "$reader") $script
 wait $script 2>/dev/null
 "$NOPWATCH" clean >said 2>&1
-is "clean ends the reader that a killed script left, and removes the rest" "$(tracefs_state)" "$foreign"
+is "clean ends the reader that a killed script left, and removes the rest" "$(state_since "$foreign")" "$foreign"
 # a living one is left alone
 : >said
 $first script.sh >text 2>said & script=$!

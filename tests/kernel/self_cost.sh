@@ -1,4 +1,5 @@
 # stat -v: what of the spans is the probes' own time.
+# alone: it compares times
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$NOPWATCH" stat -v -j -o out.json 'myserver:*' -- "$SERVER" -t 2 -n 300 >/dev/null 2>err

@@ -85,7 +85,7 @@ unchanged "nothing is left"
 "$NOPWATCH" stat -j 'myserver:parse__start' -p $server -o out.json 2>err & run=$!
 wait_for armed
 # shellcheck disable=SC2217 # sleep reads nothing: it only holds the file open
-sleep 100 <"$(echo "$TRACEFS"/instances/nopwatch_*/trace_pipe)" & reader=$!
+sleep 100 <"$(our_instances trace_pipe)" & reader=$!
 wait_for test "/proc/$reader/exe" -ef "$(command -v sleep)"
 kill -INT $run
 wait $run
@@ -103,7 +103,7 @@ if [ -e "$TRACEFS/buffer_subbuf_size_kb" ]; then
     # shellcheck disable=SC2086 # words
     "$NOPWATCH" ${how% *} 'myserver:*' -p $server -o out >/dev/null & run=$!
     wait_for armed
-    is "${how% *}: KiB a page" "$(cat "$TRACEFS"/instances/nopwatch_*/buffer_subbuf_size_kb)" "${how##* }"
+    is "${how% *}: KiB a page" "$(of_instances buffer_subbuf_size_kb)" "${how##* }"
     kill $run
     wait $run
   done

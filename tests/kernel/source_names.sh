@@ -1,4 +1,5 @@
 # Functions by the names that C++ gives them.
+# in turn: it adds events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 
 cp "$PROGRAMS/names" names || skip_all "no C++ compiler"

@@ -1,4 +1,5 @@
 # --stack beside those who do the same: perf's call graphs of the same hits, a flame graph script that reads folded lines.
+# in turn: perf defines events
 . "$(dirname "$0")/../lib/kernel.sh"
 
 case $(uname -m) in

@@ -54,7 +54,7 @@ mute() {
 is_disabled() {
   local dir
   for dir in "$TRACEFS"/instances/nopwatch_*; do
-    is_others "${dir##*/nopwatch_}" && continue
+    is_our_session "${dir##*/nopwatch_}" || continue
     grep -q X "$dir/events/${dir##*/}/enable" && return
   done 2>/dev/null
   false

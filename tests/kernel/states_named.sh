@@ -1,4 +1,5 @@
 # Whose scheduler events --states records: those of the traced threads, also where the kernel has to be told of each.
+# in turn: it uses the top-level buffer
 . "$(dirname "$0")/../lib/kernel.sh"
 
 STATES=$PROGRAMS/states

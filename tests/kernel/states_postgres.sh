@@ -22,8 +22,8 @@ done
 while read -r pid event; do echo "$pid $event $(cat /proc/$pid/wchan)"; done <activity >asleep
 wait
 LOAD
-"$NOPWATCH" stat -j --states --slower 300ms -o out.json "usdt:$bin/postgres:postgresql:query__start(sql:string)" \
-  "usdt:$bin/postgres:postgresql:query__done" -- sh load.sh 2>err
+"$NOPWATCH" stat -j --states --slower 300ms -o out.json "usdt:$postgres:postgresql:query__start(sql:string)" \
+  "usdt:$postgres:postgresql:query__done" -- sh load.sh 2>err
 is "three clients waited for a lock" "$(awk '$2 == "transactionid" || $2 == "tuple"' asleep | wc -l)" 3
 
 # All that the server says of waits of a process: "acquired ... after 812.345 ms"

@@ -66,7 +66,9 @@ kill $pool
 
 # Who comes later is known by its name; with another one it is named when it hits.
 later() { # PROGRAM ARGUMENTS...: when the probes are armed
-  until grep -qs '^nopwatch_' "$TRACEFS"/instances/nopwatch_*/set_event; do sleep 0.05; done
+  local group
+  until group=$(sed -n "s|^p:\(nopwatch_[^/]*\)/[^ ]* $PWD/own/pool:.*|\1|p" "$TRACEFS/uprobe_events" | head -n 1) && [ -n "$group" ] &&
+    grep -qs '^nopwatch_' "$TRACEFS/instances/$group/set_event"; do sleep 0.05; done
   exec "$@"
 }
 # until_ends PID COMMAND...: run it until that child has ended

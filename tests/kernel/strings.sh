@@ -1,6 +1,7 @@
 # Strings of every length and place, and pointers to nowhere: whatever the target has, every hit is
 # there, and its string is whole, or its beginning and marked. What is wrong about them would make
 # some kernels warn or write over memory: that is for tests/vm.
+# in turn: it uses the top-level buffer, and removes events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 
 edges=$PROGRAMS/edges

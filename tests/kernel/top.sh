@@ -8,7 +8,7 @@ trap 'end_terminal; kill_jobs' EXIT
 "$SERVER" -t 2 -p 300 >/dev/null & server=$!
 begun $server "$SERVER"
 spec="usdt:$SERVER:myserver:request__start' 'usdt:$SERVER:myserver:request__done(id,status)"
-tracing() { [ "$(ls -d "$TRACEFS"/instances/nopwatch_* 2>/dev/null)" ]; }
+tracing() { [ "$(our_instances)" ]; }
 no_longer() { ! tracing; }
 modes() { tm display-message -p '#{cursor_flag} #{alternate_on}'; }
 

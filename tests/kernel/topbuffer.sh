@@ -1,4 +1,5 @@
 # Without instances the top-level buffer is used: only if nobody else does, and put back as it was.
+# alone: it changes settings of the top-level buffer
 . "$(dirname "$0")/../lib/kernel.sh"
 export NOPWATCH_FEATURES=-instances
 

@@ -5,7 +5,7 @@ CALLS=$PROGRAMS/calls
 
 # Is a session armed that has none but the kernel's events?
 enabled() {
-  grep -q 1 "$TRACEFS"/instances/nopwatch_*/events/sched/sched_process_exit/enable
+  of_instances events/sched/sched_process_exit/enable | grep -q 1
 }
 
 # ---- processes ----
@@ -35,7 +35,7 @@ holds "a field's distribution" out.json \
 
 # ---- in the kernel's own words ----
 
-words=$TRACEFS/instances/tests_words
+words=$TRACEFS/instances/tests_words_$$
 mkdir "$words"
 echo 16384 >"$words/buffer_size_kb" # on a busy machine there are 1.4 MiB a second: what is overwritten could not be compared
 echo 1 >"$words/events/sched/enable"
@@ -144,7 +144,7 @@ wait_for has_threads $server 2
 "$NOPWATCH" trace -j 'tracepoint:sched:sched_switch(prev_pid, next_pid, prev_comm)' -p $server -o out.json & run=$!
 wait_for enabled
 for i in {1..50}; do /bin/true; done # gone before anybody can look them up
-is "no definition is made for it" "$(grep -c nopwatch_ "$TRACEFS/uprobe_events")" 0
+is "no definition is made for it" "$(session_probes "nopwatch_${run}_[^ /]*")" ""
 is "and it is enabled in our instance only" "$(cat "$TRACEFS/events/sched/sched_switch/enable")" 0
 each_answers $server 20
 kill $run

@@ -1,5 +1,6 @@
 # A kernel whose files do not tell what its probes can do (as before 4.4): it is tried once a boot, and never by what
 # only looks. Here README is empty, set_event_pid is masked, and /run is another one.
+# in turn: it tries what the top-level buffer can do
 . "$(dirname "$0")/../lib/kernel.sh"
 
 : >empty

@@ -6,7 +6,7 @@
 postgres_start -c log_statement=all
 
 queries() { grep -c 'LOG:  statement: ' db/log; }
-spec="usdt:$bin/postgres:postgresql"
+spec="usdt:$postgres:postgresql"
 
 before=$(queries)
 "$NOPWATCH" stat -j "$spec:query__start" "$spec:query__done" -o out.json -- \
@@ -27,7 +27,7 @@ holds "every SQL text is read" out.json \
 holds "by the backends" out.json "len({e['pid'] for e in of('event')}) >= 2 and {e['comm'] for e in of('event')} == {'postgres'}"
 
 if need bpftrace; then
-  bpftrace_start -e "$(latency_script "$bin/postgres" postgresql:query__start postgresql:query__done)"
+  bpftrace_start -e "$(latency_script "$postgres" postgresql:query__start postgresql:query__done)"
   before=$(queries)
   "$NOPWATCH" stat -j "$spec:query__start" "$spec:query__done" -o out.json -- \
     pgbench -n -S -c 2 -t 5000 >/dev/null 2>&1

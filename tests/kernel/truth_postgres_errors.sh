@@ -32,7 +32,7 @@ for ((i = 0; i < 40; i++)); do
   [ $i -lt 30 ] && echo "select 1 / i from t;"
   [ $i -lt 20 ] && echo "select catches();"
 done >>load.sql
-backend='func:'$bin/postgres':standard_ExecutorRun'
+backend='func:'$postgres':standard_ExecutorRun'
 "$NOPWATCH" stat -j "$backend" -o out.json -- psql -q -f load.sql >said 2>&1
 is "30 statements failed" "$(grep -c 'division by zero' said)" 30
 # 40 plain, 20 that catch, 20 times pg_sleep's, which returned
@@ -43,7 +43,7 @@ holds "who catches is measured with what it did: both it and pg_sleep took 20 ms
   "sum(b[2] for b in span('standard_ExecutorRun')['latency_ns']['buckets'] if b[1] >= 20000000) >= 40"
 
 # the server's own probes: a statement that fails has a start and no end
-queries='usdt:'$bin/postgres':postgresql:query__*'
+queries='usdt:'$postgres':postgresql:query__*'
 "$NOPWATCH" stat -j "$queries" -o out.json -- psql -q -f load.sql >said 2>&1
 for span in query query__execute; do
   holds "$span: what ended is measured, and what failed is counted" out.json \
@@ -58,7 +58,7 @@ for ((i = 0; i < 60; i++)); do
   echo "  and i <> -$i;"
   [ $i -lt 30 ] && echo "select $i / i from t;"
 done >shapes.sql
-statements=("usdt:$bin/postgres:postgresql:query__start(sql:string)" "usdt:$bin/postgres:postgresql:query__done")
+statements=("usdt:$postgres:postgresql:query__start(sql:string)" "usdt:$postgres:postgresql:query__done")
 "$NOPWATCH" record -q -o shapes.dat "${statements[@]}" -- psql -q -f shapes.sql >said 2>&1
 "$NOPWATCH" report -j --by 'sql(sql)' shapes.dat >out.json
 holds "--by 'sql(sql)': statements that differ in their values are one" out.json \
@@ -76,11 +76,11 @@ if need tmux; then
 else
   skip "top shows them by their shapes" "there is no tmux"
 fi
-"$NOPWATCH" stat -q --by 'sql(sql)' "usdt:$bin/postgres:postgresql:query__start(sql)" -- psql -q -f shapes.sql >out.txt 2>err
+"$NOPWATCH" stat -q --by 'sql(sql)' "usdt:$postgres:postgresql:query__start(sql)" -- psql -q -f shapes.sql >out.txt 2>err
 has "an argument that is no string is refused" "$? $(cat err)" "^2 .*the argument is no string"
 
 if need bpftrace; then
-  bpftrace_start -e "usdt:$bin/postgres:postgresql:query__start { @starts = count(); } usdt:$bin/postgres:postgresql:query__done { @ends = count(); }"
+  bpftrace_start -e "usdt:$postgres:postgresql:query__start { @starts = count(); } usdt:$postgres:postgresql:query__done { @ends = count(); }"
   "$NOPWATCH" stat -j "$queries" -o out.json -- psql -q -f load.sql >said 2>&1
   bpftrace_end
   is "bpftrace counts the statements" "$(bpftrace_count @starts) $(bpftrace_count @ends)" "90 60"
@@ -90,7 +90,7 @@ else
 fi
 
 if need bpftrace; then
-  bpftrace_start -e "uprobe:$bin/postgres:standard_ExecutorRun { @starts = count(); } uretprobe:$bin/postgres:standard_ExecutorRun { @ends = count(); }"
+  bpftrace_start -e "uprobe:$postgres:standard_ExecutorRun { @starts = count(); } uretprobe:$postgres:standard_ExecutorRun { @ends = count(); }"
   "$NOPWATCH" stat -j "$backend" -o out.json -- psql -q -f load.sql >said 2>&1
   bpftrace_end
   is "bpftrace counts the same" "$(bpftrace_count @starts) $(bpftrace_count @ends)" "130 80"

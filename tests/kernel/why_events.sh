@@ -1,4 +1,5 @@
 # why: the kernel's side and events of others. Every cause is there for real, and taken away again.
+# alone: what others have at its places is what it tests
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/why.sh
 . "$TESTS_LIB/why.sh"
@@ -6,7 +7,7 @@ target=$PROGRAMS/target
 site=$("$NOPWATCH" list -j "$target" target:tick | j /dev/stdin "hex(first['offset'])")
 counter=$("$NOPWATCH" list -j "$target" target:tick | j /dev/stdin "hex(first['semaphore_offset'])")
 spec="usdt:$target:target:tick"
-instance=$TRACEFS/instances/why_test
+instance=$TRACEFS/instances/tests_why_$$
 
 define() { echo "p:$1 $target:$2" >>"$TRACEFS/uprobe_events"; }
 enable() { echo 1 >"$1/events/$2/enable"; }
@@ -80,7 +81,7 @@ echo 0 >"$instance/tracing_on"
 why -d 0.4 -p $pid "$spec"
 named "tracing_on is 0" 0 True tracing-off
 says "how much is lost" 'was hit [0-9,]+ times while tracing_on is 0'
-advises "how to go on" "echo 1 > .*/instances/why_test/tracing_on"
+advises "how to go on" "echo 1 > .*/instances/tests_why_$$/tracing_on"
 remedied "it goes on" tracing-off
 echo 'common_pid == 1' >"$instance/events/others/tick/filter"
 why -d 0.4 -p $pid "$spec"

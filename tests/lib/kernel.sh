@@ -9,74 +9,172 @@ TRACEFS=$(awk '$3 == "tracefs" { print $2; exit }' /proc/self/mounts)
 
 cd "$TEST_DIR" || exit 1
 
-# A file of its own for each script: tests kill tracers, and one that is killed while it disables
-# leaves something of its places in the kernel as long as the file is there ("leaking uprobe").
-mkdir own && cp "$SERVER" own/server && SERVER=$PWD/own/server
+# Files of its own for each script: what runs beside it may run the same programs, whose hits are counted, too. And tests kill
+# tracers: one that is killed while it disables leaves something of its places in the kernel as long as the file is there
+# ("leaking uprobe").
+mkdir own && cp "$SERVER" own/server && cp -r "$PROGRAMS" own/programs || exit 1
+SERVER=$PWD/own/server PROGRAMS=$PWD/own/programs
 
 # Is process $1 this test or started by it? What runs in a terminal of tmux's has another parent, but our environment.
+# It is asked of every session again and again, so it starts no program.
 is_ours() {
-  local pid=$1
-  grep -qzxF "TEST_DIR=$TEST_DIR" "/proc/$pid/environ" 2>/dev/null && return
-  while [ "${pid:-0}" -gt 1 ]; do
-    [ "$pid" != $$ ] || return 0
-    pid=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status" 2>/dev/null)
-  done
+  local pid=$1 line variables
+  {
+    mapfile -d '' -t variables <"/proc/$pid/environ"
+    [[ " ${variables[*]} " != *" TEST_DIR=$TEST_DIR "* ]] || return 0
+    while [ "${pid:-0}" -gt 1 ]; do
+      [ "$pid" != $$ ] || return 0
+      read -r line <"/proc/$pid/stat" || return 1 # PID (NAME) STATE PARENT ...
+      line=${line##*) } line=${line#* } pid=${line%% *}
+    done
+  } 2>/dev/null
   return 1
 }
 
-# Is the session of that name one of a process that lives and is not ours? Then somebody else measures on this machine
-# meanwhile. A session's name begins with the number of its process.
+# Whose is the session of that name? One of a process that lives and is not ours is somebody's who measures on this machine
+# meanwhile. One whose process has ended is ours if it names files of ours. A session's name is PID_NUMBER, and a script's
+# shHASH_PID_NUMBER.
 is_others() {
-  [ -d "/proc/${1%%_*}" ] && ! is_ours "${1%%_*}"
+  local pid=${1#sh*_}
+  pid=${pid%%_*}
+  [ -d "/proc/$pid" ] && ! is_ours "$pid"
+}
+files_of() { # of a session
+  { cat "/run/nopwatch/$1"; grep -F "nopwatch_$1/" "$TRACEFS/uprobe_events"; } 2>/dev/null
+}
+is_our_session() {
+  local pid=${1#sh*_}
+  pid=${pid%%_*}
+  if [ -d "/proc/$pid" ]; then is_ours "$pid"; else files_of "$1" | grep -qF "$TEST_DIR/"; fi
 }
 
 others_sessions() {
   local name
   for name in "$TRACEFS"/instances/nopwatch_* /run/nopwatch/[0-9]*_*; do
+    [ -e "$name" ] || continue
     name=${name##*/} name=${name#nopwatch_}
-    is_others "$name" && printf '%s\n' "$name"
+    is_our_session "$name" || printf '%s\n' "$name"
   done
 }
 
-# Does a text name a session that has gone, or say that one disarms (rcu_expedited)? Somebody else's, which began and ended
-# while the text was read.
-has_gone_meanwhile() {
-  local name
-  grep -qx 'rcu_expedited 28279' <<<"$1" && return
-  for name in $(grep -oE '\b(nopwatch_|gate\.)?[0-9]+_[0-9a-f]{6}\b' <<<"$1" | sed 's/^nopwatch_//; s/^gate\.//' | sort -u); do
-    [ -d "$TRACEFS/instances/nopwatch_$name" ] || [ -e "/run/nopwatch/$name" ] || return 0
+# our_instances [FILE]: those of sessions of ours, or such a file (a pattern) of each that has it.
+our_instances() {
+  local dir
+  for dir in "$TRACEFS"/instances/nopwatch_*; do
+    [ ! -d "$dir" ] || ! is_our_session "${dir##*/nopwatch_}" || compgen -G "$dir${1:+/$1}"
   done
-  return 1
+}
+of_instances() { # FILE: what they say
+  local file
+  our_instances "$1" | while read -r file; do cat "$file" 2>/dev/null; done
 }
 
-# What a session could leave behind, and what of others it could disturb. Sessions of others that begin or end meanwhile are
-# left out. What is left behind stays, and is told after ten looks.
+# What other tests have in tracefs: events that name files in their directories (tests/run), and instances that are named after
+# their process (tests_..._PID). Lines of uprobe_events, and names.
+tests_dir='/nopwatch-tests\.[^/ ]+/[^/ ]+/[^/ ]+/dir/'
+others_things() {
+  local name pid
+  grep -E "$tests_dir" "$TRACEFS/uprobe_events" | grep -vF -- "$TEST_DIR/"
+  for name in "$TRACEFS"/instances/tests_*_*; do
+    name=${name##*/} pid=${name##*_}
+    [ "$pid" != $$ ] && [ -d "/proc/$pid" ] && printf '%s\n' "$name"
+  done
+}
+
+# What sessions, and who adds events, have in tracefs and beside it.
+what_is_made() {
+  cat "$TRACEFS/uprobe_events"
+  cat "$TRACEFS/synthetic_events" 2>/dev/null
+  ls "$TRACEFS/instances"
+  ls -A -I hit.cost -I kept.events /run/nopwatch 2>/dev/null # hit.cost is kept until the next boot
+}
+
+# What there is once, a line each.
+what_is_set() {
+  local file kept=no
+  [ ! -e /run/nopwatch/kept.events ] || kept=yes
+  echo "setting kept.events $kept"
+  for file in events/enable tracing_on current_tracer trace_clock set_event_pid; do
+    echo "setting $file $(paste -sd ' ' "$TRACEFS/$file" 2>/dev/null)"
+  done
+  sed 's/^/setting rcu_expedited /' /sys/kernel/rcu_expedited 2>/dev/null
+}
+
+# The sessions that are named.
+session_names() { grep -oE '(sh[0-9]+_)?[0-9]+_[0-9a-f]{6}\b' | sort -u; }
+
+# Whose is a session: ours, others', or nobody's, since its process has ended and it names no file of a test?
+owner() { # NAME
+  if is_our_session "$1"; then
+    echo ours
+  elif is_others "$1" || [[ $sessions_before == *" $1 "* ]] || files_of "$1" | grep -qE "$tests_dir"; then
+    echo others
+  else
+    echo nobodys
+  fi
+}
+
+# What a session could leave behind, and what of others it could disturb. What other sessions and tests have is left out, and so are
+# settings while they change them: whose events stay (add), and sessions without an instance. While there are others, what cannot be
+# told to be ours is theirs: events of files elsewhere, instances, sessions that are nobody's. Else the last are told if they are there
+# for ten looks: the next command of anybody takes them away.
 tracefs_state() {
-  local others state i
+  local things names state i name busy stuck='' nobodys alone=yes
   for i in {1..10}; do
-    others=$(others_sessions)
-    state=$(
-      cat "$TRACEFS/uprobe_events"
-      cat "$TRACEFS/synthetic_events" 2>/dev/null
-      ls "$TRACEFS/instances"
-      ls -A -I hit.cost /run/nopwatch 2>/dev/null # kept until the next boot
-      cat "$TRACEFS/events/enable" "$TRACEFS/tracing_on" "$TRACEFS/current_tracer" \
-        "$TRACEFS/trace_clock" "$TRACEFS/set_event_pid"
-      sed 's/^/rcu_expedited /' /sys/kernel/rcu_expedited 2>/dev/null
-    )
-    others+=$'\n'$(others_sessions)
-    # sessions of others switch it on while they disarm (NW_EXPEDITED)
-    [ "$others" = $'\n' ] || state=${state/%rcu_expedited 28279/rcu_expedited 0}
-    state=$(grep -vF -- "$(grep . <<<"$others" || echo /none/)" <<<"$state")
-    has_gone_meanwhile "$state" || break
+    things=$(others_things)
+    state=$(what_is_made && what_is_set)
+    things+=$'\n'$(others_things)
+    things=$(grep . <<<"$things")
+    names='' nobodys='' busy=
+    ! grep '^[pr]:' <<<"$things" | grep -qv '^[pr]:nopwatch_' || busy=yes
+    for name in $(session_names <<<"$state"); do
+      case $(owner "$name") in
+      ours) continue ;;
+      nobodys) nobodys+=$name$'\n' ;;
+      others)
+        alone=
+        [ -d "$TRACEFS/instances/nopwatch_$name" ] || [[ $sessions_before == *" $name "* ]] || busy=yes
+        ;;
+      esac
+      names+=$name$'\n'
+    done
+    [ -z "$things" ] || alone=
+    [ "$i" = 1 ] || nobodys=$(grep -xF "$stuck" <<<"$nobodys")
+    stuck=$(grep . <<<"$nobodys")
+    { [ "$busy" ] && [ "$i" -lt 3 ]; } || [[ $state == *'rcu_expedited 28279' ]] || { [ "$alone" ] && [ "$stuck" ]; } || break
+    sleep 0.2
   done
-  printf '%s\n' "$state"
+  [ -z "$busy" ] || state=$(grep -v '^setting ' <<<"$state")
+  # sessions of others switch it on while they disarm (NW_EXPEDITED)
+  [ "$alone" ] || state=${state/%rcu_expedited 28279/rcu_expedited 0}
+  [ -z "$alone" ] || [ -z "$stuck" ] || names=$(grep -vxF "$stuck" <<<"$names")
+  names=$(grep . <<<"$things"$'\n'"$names")
+  grep -vF -- "${names:-/none/}" <<<"$state" | awk -v alone="$alone" -v dir="$TEST_DIR/" -v own="_$$" '
+    BEGIN { if (alone) print "alone" }
+    /^setting / || /nopwatch_/ || /^(gate\.)?[0-9]+_/ || index($0, dir) || substr($0, length($0) - length(own) + 1) == own { print; next }
+    alone { print "other " $0 }'
 }
 
+# A setting that others had changed, then or now, is not compared, nor what is not ours unless we were alone both times.
+comparable() { # STATE OTHER
+  awk 'NR == FNR { there[/^setting / ? $2 : $1] = 1; next }
+    /^alone$/ || /^setting / && !($2 in there) || /^other / && !("alone" in there) { next } { print }' <(echo "$2") <(echo "$1")
+}
+
+# state_since STATE: what it is now; if nothing differs that can be compared, that state.
+state_since() {
+  local now
+  now=$(tracefs_state)
+  [ "$(comparable "$now" "$1")" != "$(comparable "$1" "$now")" ] || now=$1
+  printf '%s\n' "$now"
+}
+
+# the sessions that were there before we began, dead or alive
+sessions_before=" $(what_is_made | session_names | xargs) "
 state_before=$(tracefs_state)
 
 unchanged() {
-  is "${1:-tracefs and /run/nopwatch are as they were}" "$(tracefs_state)" "$state_before"
+  is "${1:-tracefs and /run/nopwatch are as they were}" "$(state_since "$state_before")" "$state_before"
 }
 
 # Wait until a command succeeds, at most a minute (more on a busy machine).
@@ -106,7 +204,7 @@ armed() {
   local dir group count=0
   for dir in "$TRACEFS"/instances/nopwatch_*/; do
     group=${dir%/} group=${group##*/}
-    is_others "${group#nopwatch_}" && continue
+    is_our_session "${group#nopwatch_}" || continue
     if [ -d "$dir/events/$group" ]; then
       [ "$(cat "$dir/events/$group/enable")" = 1 ] || continue
       session_probes "$group" >/dev/null || continue
@@ -196,7 +294,7 @@ need() {
 # on one of several CPUs and all the time, in a buffer that says of nothing lost. One that others keep busy is not idle
 # meanwhile, and shows nothing: it is looked at until it was, ten times as long if need be.
 on_telling_cpus() {
-  local dir=$TRACEFS/instances/tests_switches all cpus cpu i
+  local dir=$TRACEFS/instances/tests_switches_$$ all cpus cpu i
   mkdir "$dir" || return
   all=$(taskset -cp $$ | sed 's/.*: //' | tr , '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done)
   for i in {1..10}; do
