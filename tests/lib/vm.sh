@@ -22,11 +22,12 @@ vm_said() {
 
 vm_boot() { # KERNEL
   local kernel=$1 arch=${1%%-*} whole='' why
-  [ -f "$VM/../../build/vm/$kernel/vmlinuz" ] || skip_all "kernel $kernel has not been fetched (make vm-kernels)"
+  why=$(paste -sd ' ' "$VM/../../build/vm/$kernel.why" 2>/dev/null)
+  [ -f "$VM/../../build/vm/$kernel/vmlinuz" ] || skip_all "it has not been fetched: ${why:-make vm-kernels does that}"
   why=$(flock "$VM/../../build/vm" "$VM/build" "$arch" 2>&1)
   case $? in
   0) ;;
-  1) skip_all "cannot build for $arch: $(tail -n 1 <<<"$why")" ;;
+  1) skip_all "cannot build for $arch: $(paste -sd ' ' <<<"$why")" ;;
   *)
     comment "$why"
     fail "builds for $arch"

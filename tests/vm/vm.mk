@@ -8,7 +8,9 @@ export VM_KERNELS
 VM_KIND := $(if $(filter plain,$(FLAVOUR)),vm)
 
 vm-kernels:
-	$(quiet)for kernel in $(VM_KERNELS); do case $$kernel in *$(ONLY)*) tests/vm/fetch $$kernel ;; esac; done
+	$(quiet)mkdir -p build/vm
+	$(quiet)for kernel in $(VM_KERNELS); do case $$kernel in *$(ONLY)*) tests/vm/fetch $$kernel 2>build/vm/$$kernel.why || \
+		cat build/vm/$$kernel.why >&2 ;; esac; done
 	$(quiet)tests/old/fetch; true
 
 check-vm: check-build vm-kernels
