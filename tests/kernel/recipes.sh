@@ -182,11 +182,13 @@ without() { fail "$1: $2 is missing, which scripts/check all installs"; }
 as_postgres=(setpriv --reuid=postgres --regid=postgres --clear-groups)
 chmod 711 "$TEST_DIR" "$(dirname "$TEST_DIR")"
 
-# NAME SECONDS LOAD...: measures a server while it has its load.
+# NAME LOAD...: measures a server until its load is over, however long a busy machine takes for it.
 served() {
-  recipe "$1" -d "$2" & run=$!
+  rm -f out.json
+  timeout 60 "$NOPWATCH" recipe "$1" -j -o out.json >said 2>err & run=$!
   wait_for armed
-  "${@:3}" >load.out 2>&1
+  "${@:2}" >load.out 2>&1
+  kill $run
   wait $run
 }
 
@@ -197,7 +199,7 @@ if need redis-server; then
     redis-cli -s redis config resetstat
     for i in {1..50}; do echo "set key $i"; done | redis-cli -s redis
   }
-  served redis 3 load
+  served redis load
   redis-cli -s redis info commandstats >commands
   is "redis: every command, as the server counts them" "$(j out.json "span('call')['count']")" \
     "$(awk -F '[=,]' '/^cmdstat/ && !/_info/ { sum += $2 } END { print sum }' commands)"
@@ -220,7 +222,7 @@ N
   wait_for answers
   before=$(wc -l <nginx.log)
   load() { for i in {1..20}; do answers; done; }
-  served nginx 3 load
+  served nginx load
   is "nginx: every request, as its log has them" "$(j out.json "span('ngx_http_core_run_phases')['count']")" $(($(wc -l <nginx.log) - before))
   kill $nginx
 else
@@ -236,7 +238,7 @@ if need mariadbd && need mariadb; then
   answers() { echo 'SELECT 1;' | sql; }
   wait_for answers
   load() { for i in {1..40}; do echo "SELECT $i;"; done | sql; }
-  served mysql 3 load
+  served mysql load
   holds "mysql: every statement, and the end of the connection" out.json "40 <= span('dispatch_command')['count'] <= 43"
   kill $my
   wait $my
@@ -254,7 +256,7 @@ if [ -n "$server" ]; then
   wait_for psql -qAtc 'SELECT 1'
   # A server of another session may run at the same time: the name tells our statements from its.
   load() { for i in {1..60}; do echo "SELECT $i AS ours;"; done | psql -qAt; }
-  served postgres 3 load
+  served postgres load
   counted "postgres: every statement, by its shape" span postgresql:query ' AS ours' 'SELECT ? AS ours=60'
   kill -INT $pg
   wait $pg
