@@ -40,7 +40,10 @@ for line in open("events"):
     row = json.loads(line)
     if row["type"] == "event":
         print(row["time_ns"]); break')
-"$NOPWATCH" report -j --open -i 300ms --span "$span" "$sample" | grep '"type":"open"' | head -n 10 >first.json
+"$NOPWATCH" report -j --open -i 300ms --span "$span" "$sample" | grep '"type":"open"' >rows.json
+grep '"interval":1,' rows.json >first.json
+is "rows of an interval have its number, and those of the whole run have none" \
+  "$(sed 's/.*"interval":\([0-9]*\),.*/\1/; t; s/.*/-/' rows.json | uniq | tr '\n' ' ')" "1 2 3 4 - "
 end=$(python3 -c 'import json
 for row in map(json.loads, open("first.json")):
     if row["type"] == "open":

@@ -159,6 +159,8 @@ static int show(struct nw_reports *r, struct nw_output *output, const struct nw_
 		ret = find_slowest(r, &report, &slowest);
 	report.slowest = slowest.item;
 	report.slowest_count = slowest.count;
+	nw_vec_each (&r->open, open)
+		open->interval = report.interval;
 	report.asks_open = r->measure.options.open;
 	report.open = r->open.item;
 	report.open_count = r->open.count;

@@ -253,6 +253,8 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 
 	nw_json_key_text(&json, "span", slow->span->name);
 	symbol_key(nw_span_function(slow->span, slow->selection), &json);
+	if (slow->interval)
+		nw_json_key_u64(&json, "interval", slow->interval);
 	nw_json_key_u64(&json, "start_ns", slow->start);
 	if (slow->ended)
 		nw_json_key_u64(&json, "time_ns", slow->ended->time);

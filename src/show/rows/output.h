@@ -214,6 +214,8 @@ struct nw_slow_span {
 	/* 1: the slowest of its kind, 2: the next, ...; 0: spans are not ranked, and `least` is meant */
 	size_t rank;
 	size_t open; /* how many spans of its kind are open, this one too; 0: it has ended */
+	uint64_t
+		interval; /* the number of the report with the open span; 0: of the whole run */
 	bool open_is_least; /* `open` is a lower bound */
 	bool end_may_be_lost; /* the open span may have ended: events were lost since it began */
 	uint64_t run_start; /* time that text counts from */
