@@ -40,7 +40,9 @@ const struct nw_topic nw_topics[] = {
 	 "  --span 'app:submit..app:complete,key=id:request_id'\n\n"
 	 "An end pairs with the last start of the same key, which is the thread unless key= says\n"
 	 "otherwise. Use an argument if a request moves from thread to thread. nest=no: a start\n"
-	 "replaces one that has not ended. UNMATCHED counts starts/ends without their other end.\n"},
+	 "replaces one that has not ended. UNMATCHED counts starts/ends without their other end.\n\n"
+	 "A program that measures itself hands the duration over, in ns (default), us, ms or s:\n\n"
+	 "  --span 'rpc=app:rpc__done,duration=arg1:us'\n"},
 };
 
 const size_t nw_topic_count = NW_COUNT(nw_topics);

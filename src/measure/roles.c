@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Roles of probes: which spans a probe begins and ends, and by which key. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "state.h"
@@ -21,7 +22,9 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 	const struct nw_probe *p = s->options.selection->probes.item[probe];
 	struct role *role = nw_vec_add(&s->probe[probe].roles);
 	bool other = is_end && *def->end_key_name;
-	const char *name = other ? def->end_key_name : def->key_name;
+	const char *name = def->unit_ns ? def->duration
+			   : other	? def->end_key_name
+					: def->key_name;
 
 	if (!role)
 		return nw_no_memory(err);
@@ -31,19 +34,23 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 		.key = other ? def->end_key : def->key,
 		.key_arg = -1,
 		.limited = def->call && !def->unlimited,
-		.plain = (!s->options.listener || s->options.lazy) &&
+		.unit_ns = def->unit_ns,
+		.plain = !def->unit_ns && (!s->options.listener || s->options.lazy) &&
 			 def->key == NW_KEY_TID && (!other || def->end_key == NW_KEY_TID),
 		.until = UINT64_MAX,
 	};
-	if (role->key != NW_KEY_ARG)
+	if (role->key != NW_KEY_ARG && !def->unit_ns)
 		return 0;
 	role->key_arg = nw_arg_find(p, name);
 	role->thread = p->kind == NW_SPEC_TRACEPOINT && is_thread(name);
 	if (role->key_arg >= 0)
 		return 0;
-	nw_fail_usage(err,
-		      "span '%s' has the key '%s', but %s has no argument of that name",
-		      def->name, name, p->label);
+	nw_fail_usage(
+		err,
+		def->unit_ns
+			? "span '%s' has the duration '%s', but %s has no argument of that name"
+			: "span '%s' has the key '%s', but %s has no argument of that name",
+		def->name, name, p->label);
 	nw_error_hint(err, "name it in the spec: '%s(..., %s)', or use arg0, arg1, ...",
 		      p->label, name);
 	return -EINVAL;
@@ -60,7 +67,7 @@ int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err)
 			if (ret == 0)
 				ret = add_role(s, *probe, i, true, err);
 		nw_vec_each (&def->starts, probe)
-			if (ret == 0)
+			if (ret == 0 && !def->unit_ns)
 				ret = add_role(s, *probe, i, false, err);
 	}
 	return ret;
@@ -100,4 +107,51 @@ bool nw_role_key(const struct role *role, const struct nw_hit *hit, int32_t pid,
 	default:
 		return false;
 	}
+}
+
+/* Reads the duration that the hit hands over. false: it is negative, no number, or longer than the trace clock has run. */
+static bool read_duration(const struct role *role, const struct nw_hit *hit, uint64_t *ns)
+{
+	const bool there = hit->values && (size_t)role->key_arg < hit->value_count;
+	const struct nw_value *value = there ? &hit->values[role->key_arg] : NULL;
+	double real;
+
+	switch (value ? value->kind : NW_VALUE_MISSING) {
+	case NW_VALUE_SIGNED:
+		if ((int64_t)value->number < 0)
+			return false;
+		/* fall through */
+	case NW_VALUE_UNSIGNED:
+	case NW_VALUE_HEX:
+		return !__builtin_mul_overflow(value->number, role->unit_ns, ns) &&
+		       *ns <= hit->time;
+	case NW_VALUE_FLOAT:
+		real = value->real * (double)role->unit_ns;
+		if (!(real >= 0 && real <= (double)hit->time))
+			return false;
+		*ns = nw_min64((uint64_t)llround(real), hit->time);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void nw_role_hand_over(struct nw_summary *s, const struct role *role,
+		       const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
+{
+	uint64_t ns;
+
+	if (!read_duration(role, hit, &ns)) {
+		row->invalid++;
+		return;
+	}
+	const struct nw_start start = {.time = hit->time - ns,
+				       .cpu = hit->cpu,
+				       .group = (int32_t)group,
+				       .whose = NW_START_HANDED,
+				       .probe = hit->probe};
+	nw_histogram_add(&row->latency, ns);
+	if (nw_summary_emits(s) && (!nw_summary_emits_slow(s) || ns > s->least[role->span]))
+		nw_span_emit_hit(s, NW_SPAN_ENDS, role->span, (uint32_t)nw_hit_thread(hit),
+				 &start, hit, group);
 }

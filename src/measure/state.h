@@ -15,9 +15,10 @@ struct role {
 	uint32_t span;
 	bool is_end;
 	enum nw_span_key key;
-	int key_arg;  /* number of the argument that is the key; -1: none */
-	bool plain;   /* keyed by thread, and neither of its probes is disabled */
-	bool limited; /* return probes report the ends */
+	int key_arg; /* number of the argument that is the key or the duration; -1: none */
+	uint64_t unit_ns; /* of the duration that the hit hands over; 0: none */
+	bool plain;	  /* keyed by thread, and neither of its probes is disabled */
+	bool limited;	  /* return probes report the ends */
 	/* Kernel event whose key is an argument that holds a thread's number */
 	bool thread;
 	uint64_t until; /* time from which a probe of the span is disabled */
@@ -116,7 +117,7 @@ static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary 
 {
 	struct nw_measured m = {.latency = hit->time - start->time};
 
-	if (nw_likely(!s->self_cost))
+	if (nw_likely(!s->self_cost) || start->whose == NW_START_HANDED)
 		return m;
 	/* In a span that has crossed threads, only the hits that begin and end it are known to be inside. */
 	if (nw_likely(start->whose == tid && s->spent > start->spent))
@@ -166,6 +167,9 @@ int nw_summary_add_group(struct nw_summary *s);
 /* Computes the key as 64 bits. A string is hashed, so that no text is kept. Returns false if the hit has no key. */
 bool nw_role_key(const struct role *role, const struct nw_hit *hit, int32_t pid,
 		 uint64_t *key);
+/* Takes a hit that hands over the duration of a span. */
+void nw_role_hand_over(struct nw_summary *s, const struct role *role,
+		       const struct nw_hit *hit, int64_t group, struct nw_span_row *row);
 /* Makes the roles of all probes from the spans of the options. */
 int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err);
 

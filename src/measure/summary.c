@@ -559,6 +559,10 @@ static nw_noinline int play_unusual(struct nw_summary *s, const struct role *rol
 
 	if (hit->time >= role->until)
 		return 0;
+	if (role->unit_ns) {
+		nw_role_hand_over(s, role, hit, group, row);
+		return 0;
+	}
 	if (!nw_role_key(role, hit, pid, &key)) {
 		*(role->is_end ? &row->unmatched_ends : &row->unmatched_starts) += 1;
 		return 0;
@@ -754,6 +758,8 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 
 	if (role->calls && hit->stack)
 		return play_call(s, role, hit, pid, NW_HIDDEN, NULL);
+	if (role->unit_ns)
+		return 0;
 	if (hit->time >= role->until || !nw_role_key(role, hit, pid, &key) ||
 	    (role->thread && !is_measured(s, key)))
 		return 0;

@@ -117,6 +117,8 @@ struct nw_span_row {
 	/* Calls of Go functions that began again, as happens when the stack is moved. The entry has as many hits more
 	 * than there were calls. */
 	uint64_t repeated;
+	/* Durations handed over that cannot be: negative, no number, or longer than the machine has run. */
+	uint64_t invalid;
 };
 
 /* How a number is stored in its row. Counts are merged by adding them, all other kinds by merging their parts. */

@@ -10,6 +10,7 @@ are missing between two times). summarise() returns a Result.
 import fnmatch
 import math
 from collections import defaultdict
+import dataclasses
 from dataclasses import dataclass, field
 
 
@@ -57,6 +58,7 @@ class SpanDef:
     flat: bool = False  # nest=no
     call: bool = False  # a function: paired by its stack pointer
     go: bool = False  # a Go function: whose stacks are those of goroutines
+    duration: tuple = ()  # (argument, nanoseconds of its unit): each hit is a span, and says how long it took
 
 
 @dataclass
@@ -340,6 +342,17 @@ class Judge:
             return
         self.measure(span, start, hit, group, start["turn"] != turn)
 
+    def handed(self, span, hit, group):
+        if group is HIDDEN:
+            return
+        name, unit = span.duration
+        took = hit.args.get(name)
+        if took is None or not 0 <= took * unit <= hit.time:
+            self.count(span, group, "invalid")
+            return
+        before = dataclasses.replace(hit, time=hit.time - took * unit, args={})
+        self.measure(span, {"hit": before, "group": group, "inside": False}, hit, group)
+
     def measure(self, span, start, hit, group, served_others=False):
         of = tuple(a if a is not None else b for a, b in zip(start["group"], group))
         if hit.time < start["hit"].time:
@@ -350,7 +363,7 @@ class Judge:
         if self.options.net:
             latency = max(latency - cost, 0)
         measured = Measured(span.name, start["hit"], hit, latency, self.shown(of), cost)
-        if self.options.states and not span.go:
+        if self.options.states and not span.go and not span.duration:
             measured.states = self.split(measured, start, served_others)
         self.result.measured.append(measured)
         if self.options.stacks and latency >= (self.options.slower or 0):
@@ -374,7 +387,7 @@ class Judge:
     def cost_of(self, span, start, hit):
         """What follows the start's time, what comes before the end's, and both of every hit in between, if the span is its
         thread's own: one by something else may wait meanwhile."""
-        if not self.options.costs:
+        if not self.options.costs or span.duration:
             return 0
         cost = self.options.costs[start["hit"].probe][1] + self.options.costs[hit.probe][0]
         if "owner" in start and start["owner"] != start["hit"].tid:
@@ -495,6 +508,10 @@ class Judge:
             self.take_row(hit, group)
             self.result.taken += 1
         for span in self.options.spans:
+            if span.duration:
+                if hit.probe in span.ends:
+                    self.handed(span, hit, group)
+                continue
             if hit.probe in span.ends:
                 (self.returns if span.call else self.end)(span, hit, group)
             if hit.probe in span.starts:

@@ -280,7 +280,7 @@ END_TEST
 
 static const char hint[] =
 	"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[:ENDARG]][,nest=no], START and "
-	"END being probes, for example --span 'conn=app:connect..app:close,key=fd'";
+	"END being probes, for example --span 'conn=app:connect..app:close,key=fd'; or [NAME=]PROBE,duration=ARG[:ns|us|ms|s] if the probe hands over how long it took";
 
 START_TEST(what_is_no_span_is_told_why)
 {
@@ -311,6 +311,14 @@ START_TEST(what_is_no_span_is_told_why)
 		{"conn..close|nothing", "no probe that is traced is its END"},
 		{"conn..close||q__fail", "no probe that is traced is its END"},
 		{"conn..close,fd", "no probe that is traced is its END"},
+		{"close,duration=fd:h", "the unit of a duration is ns, us, ms or s"},
+		{"close,duration=", "the duration is not an argument"},
+		{"conn..close,duration=fd",
+		 "a duration is handed over by one probe, not from START to END"},
+		{"close,nest=no,duration=fd",
+		 "a duration needs no key and does not nest: each hit is a span"},
+		{"nothing,duration=fd", "no probe that is traced hands it over"},
+		{",duration=fd", "START or END is missing"},
 	};
 
 	setup(probes);

@@ -14,7 +14,8 @@ enum {
 	/* The owner of a span's time, if it is no thread (idle threads have negative numbers, by CPU): a goroutine,
 	 * or, for a span keyed by an argument, a process or a CPU, no known owner. */
 	NW_START_GOROUTINE = INT32_MIN,
-	NW_START_NOBODYS
+	NW_START_NOBODYS,
+	NW_START_HANDED /* the program measured the span itself, so no probe was inside */
 };
 
 struct nw_start {
@@ -24,7 +25,7 @@ struct nw_start {
 	/* Group of the start's hit. -1: unknown; NW_HIDDEN: a filter has dropped the hit, and the end does not count
 	 * either. */
 	int32_t group;
-	int32_t whose;	/* a thread number, NW_START_GOROUTINE or NW_START_NOBODYS */
+	int32_t whose;	/* a thread number, or one of NW_START_... */
 	uint32_t probe; /* of the start's hit */
 };
 

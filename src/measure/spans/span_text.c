@@ -2,17 +2,17 @@
 /* Parses spans that the user defines with --span. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pairs.h"
 
-/* The parts of "[NAME=]START..END[|END2][,key=KEY]", pointing into the text. */
+/* The parts of "[NAME=]START..END[|END2][,key=KEY]", pointing into the text. With a duration there is no start. */
 struct span_text {
-	const char *name, *start, *end, *key;
-	size_t name_len, start_len, end_len, key_len;
-	bool flat;
+	const char *name, *start, *end, *key, *nest, *duration;
+	size_t name_len, start_len, end_len, key_len, nest_len, duration_len;
 };
 
 static int bad_span(struct nw_error *err, const char *text, const char *why)
@@ -20,7 +20,7 @@ static int bad_span(struct nw_error *err, const char *text, const char *why)
 	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
 	nw_error_hint(
 		err,
-		"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'");
+		"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'; or [NAME=]PROBE,duration=ARG[:ns|us|ms|s] if the probe hands over how long it took");
 	return -EINVAL;
 }
 
@@ -49,60 +49,102 @@ static bool is_key(const char *key, size_t len)
 	       (!colon || !memchr(colon + 1, ':', second));
 }
 
-/* Returns the first option behind the ends, beginning at its comma; NULL: there is none. */
-static const char *find_option(const char *text)
-{
-	const char *key = strstr(text, ",key="), *nest = strstr(text, ",nest=");
+/* The options behind the ends, and the fields where their values go. */
+static const struct {
+	const char *text;
+	size_t value, len;
+} options[] = {
+#define OPTION(name)                                             \
+	{                                                        \
+		"," #name "=", offsetof(struct span_text, name), \
+			offsetof(struct span_text, name##_len)   \
+	}
+	OPTION(key),
+	OPTION(nest),
+	OPTION(duration),
+};
 
-	return !key || (nest && nest < key) ? nest : key;
+/* Returns the first option, beginning at its comma; NULL: there is none. Sets *which to its row. */
+static const char *find_option(const char *text, size_t *which)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < NW_COUNT(options); i++) {
+		const char *at = strstr(text, options[i].text);
+		if (!at || (first && first < at))
+			continue;
+		first = at;
+		*which = i;
+	}
+	return first;
 }
 
-/* Parses ",key=..." and ",nest=...", in any order. */
-static int cut_options(const char *text, const char *at, struct span_text *out,
-		       struct nw_error *err)
+static bool is_word(const char *value, size_t len, const char *word)
 {
-	for (const char *next; at; at = next) {
-		next = find_option(at + 1);
-		const char *value = strchr(at, '=') + 1;
-		size_t len = next ? (size_t)(next - value) : strlen(value);
-		if (at[1] == 'n') {
-			out->flat = len == 2 && memcmp(value, "no", len) == 0;
-			if (!out->flat && (len != 3 || memcmp(value, "yes", len) != 0))
-				return bad_span(err, text, "nest is 'yes' or 'no'");
-			continue;
-		}
-		if (!is_key(value, len))
-			return bad_span(err, text, "the key is not a name");
-		out->key = value;
-		out->key_len = len;
+	return len == strlen(word) && memcmp(value, word, len) == 0;
+}
+
+/* Parses ",key=...", ",nest=..." and ",duration=...", in any order. which: the row of the first one. */
+static int cut_options(const char *text, const char *at, size_t which,
+		       struct span_text *out, struct nw_error *err)
+{
+	while (at) {
+		const char *value = at + strlen(options[which].text);
+		const size_t of = which;
+		at = find_option(value, &which);
+		*(const char **)((char *)out + options[of].value) = value;
+		*(size_t *)((char *)out + options[of].len) = at ? (size_t)(at - value)
+								: strlen(value);
 	}
+	if (out->key && !is_key(out->key, out->key_len))
+		return bad_span(err, text, "the key is not a name");
+	if (out->duration && !is_key(out->duration, out->duration_len))
+		return bad_span(err, text, "the duration is not an argument");
+	if (out->duration && (out->key || out->nest))
+		return bad_span(
+			err, text,
+			"a duration needs no key and does not nest: each hit is a span");
+	if (out->nest && !is_word(out->nest, out->nest_len, "no") &&
+	    !is_word(out->nest, out->nest_len, "yes"))
+		return bad_span(err, text, "nest is 'yes' or 'no'");
 	return 0;
 }
 
 static int cut_span(const char *text, struct span_text *out, struct nw_error *err)
 {
-	const char *dots = find_dots(text), *options, *equals;
+	size_t which = 0;
+	const char *dots = find_dots(text);
+	const char *first = find_option(dots ? dots : text, &which), *equals;
+	const char *stop = dots ? dots : first;
 
 	*out = (struct span_text){.start = text};
-	if (!dots)
+	if (!stop)
 		return bad_span(err, text, "START..END is missing");
 	/* There may be a NAME= before the dots; but an '=' inside a path does not count. */
-	equals = memchr(text, '=', (size_t)(dots - text));
+	equals = memchr(text, '=', (size_t)(stop - text));
 	if (equals && !memchr(text, '/', (size_t)(equals - text)) &&
 	    !memchr(text, ':', (size_t)(equals - text))) {
 		out->name = text;
 		out->name_len = (size_t)(equals - text);
 		out->start = equals + 1;
 	}
-	out->start_len = (size_t)(dots - out->start);
-	out->end = dots + 2;
-	options = find_option(out->end);
-	out->end_len = options ? (size_t)(options - out->end) : strlen(out->end);
+	out->start_len = dots ? (size_t)(dots - out->start) : 0;
+	out->end = dots ? dots + 2 : out->start;
+	out->end_len = first ? (size_t)(first - out->end) : strlen(out->end);
 	if (out->name && !out->name_len)
 		return bad_span(err, text, "its name is empty");
-	if (!out->start_len || !out->end_len)
-		return bad_span(err, text, "START or END is missing");
-	return cut_options(text, options, out, err);
+	int ret = cut_options(text, first, which, out, err);
+	if (ret < 0)
+		return ret;
+	if (out->duration && dots)
+		return bad_span(
+			err, text,
+			"a duration is handed over by one probe, not from START to END");
+	if (!out->duration && !dots)
+		return bad_span(err, text, "START..END is missing");
+	return (out->start_len || !dots) && out->end_len
+		       ? 0
+		       : bad_span(err, text, "START or END is missing");
 }
 
 /* A probe as the user writes it. */
@@ -201,19 +243,19 @@ static int add_named(const struct nw_selection *selection, const char *text, siz
 
 /* Adds all ends of END|END2|... */
 static int add_ends(const struct nw_selection *selection, const struct span_text *parts,
-		    struct nw_span_def *def)
+		    nw_vec_u32 *out)
 {
 	const char *at = parts->end, *stop = parts->end + parts->end_len;
 
 	while (at < stop) {
 		const char *bar = memchr(at, '|', (size_t)(stop - at));
 		size_t len = (size_t)((bar ? bar : stop) - at);
-		int found = add_named(selection, at, len, &def->ends);
+		int found = add_named(selection, at, len, out);
 		if (found <= 0)
 			return found;
 		at += len + (bar != NULL);
 	}
-	return (int)def->ends.count;
+	return (int)out->count;
 }
 
 static enum nw_span_key key_kind(const char *name)
@@ -240,6 +282,28 @@ static void set_key(const struct span_text *parts, struct nw_span_def *def)
 	if (strcmp(def->key_name, def->end_key_name) == 0)
 		*def->end_key_name = '\0';
 	def->end_key = *def->end_key_name ? key_kind(def->end_key_name) : def->key;
+}
+
+/* Parses ARG[:UNIT] of a duration; without a unit, it is in nanoseconds. */
+static int set_duration(const char *text, const struct span_text *parts,
+			struct nw_span_def *def, struct nw_error *err)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	const char *colon = memchr(parts->duration, ':', parts->duration_len);
+	size_t len = colon ? (size_t)(colon - parts->duration) : parts->duration_len;
+
+	snprintf(def->duration, sizeof(def->duration), "%.*s", (int)len, parts->duration);
+	if (!colon)
+		def->unit_ns = 1;
+	for (size_t i = 0; colon && i < NW_COUNT(units); i++)
+		if (is_word(colon + 1, parts->duration_len - len - 1, units[i].name))
+			def->unit_ns = units[i].ns;
+	return def->unit_ns
+		       ? 0
+		       : bad_span(err, text, "the unit of a duration is ns, us, ms or s");
 }
 
 const struct nw_probe *nw_span_function(const struct nw_span_def *def,
@@ -270,7 +334,7 @@ static bool has_key(const char *text, enum nw_span_key kind)
 
 bool nw_span_needs_args(const char *text)
 {
-	return has_key(text, NW_KEY_ARG);
+	return has_key(text, NW_KEY_ARG) || strstr(text, ",duration=");
 }
 
 bool nw_span_needs_pids(const char *text)
@@ -323,23 +387,30 @@ int nw_span_parse(const char *text, const struct nw_selection *selection,
 	if (ret < 0)
 		return ret;
 	def.name = parts.name ? strndup(parts.name, parts.name_len)
-			      : strndup(parts.start, parts.start_len + 2 + parts.end_len);
+			      : strndup(parts.start,
+					(size_t)(parts.end + parts.end_len - parts.start));
 	set_key(&parts, &def);
-	int starts = add_named(selection, parts.start, parts.start_len, &def.starts);
-	int ends = add_ends(selection, &parts, &def);
+	int ends = add_ends(selection, &parts, &def.ends);
+	int starts = parts.duration ? add_ends(selection, &parts, &def.starts)
+				    : add_named(selection, parts.start, parts.start_len,
+						&def.starts);
 	if (!def.name || starts == -ENOMEM || ends == -ENOMEM)
 		ret = nw_no_memory(err);
 	else if (!starts)
-		ret = bad_span(err, text, "no probe that is traced is its START");
+		ret = bad_span(err, text,
+			       parts.duration ? "no probe that is traced hands it over"
+					      : "no probe that is traced is its START");
 	else if (!ends)
 		ret = bad_span(err, text, "no probe that is traced is its END");
+	else if (parts.duration)
+		ret = set_duration(text, &parts, &def, err);
 	else if (find_named(selection, &def) < 0)
 		ret = nw_no_memory(err);
 	if (ret < 0) {
 		nw_span_def_free(&def);
 		return ret;
 	}
-	def.flat = parts.flat;
+	def.flat = parts.nest && is_word(parts.nest, parts.nest_len, "no");
 	def.call = is_call(selection, &def);
 	if (def.call && def.flat) {
 		nw_span_def_free(&def);
@@ -359,7 +430,7 @@ int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err)
 	struct span_text parts;
 	int ret = cut_span(text, &parts, err);
 
-	if (ret == 0)
+	if (ret == 0 && parts.start_len)
 		ret = nw_strings_add(out, parts.start, parts.start_len);
 	for (size_t at = 0; ret == 0 && at < parts.end_len;) {
 		size_t len = strcspn(parts.end + at, "|");

@@ -54,5 +54,5 @@ int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
 
 bool nw_until_has_ends(const struct nw_until *until)
 {
-	return strstr(until->span, "..") != NULL;
+	return strstr(until->span, "..") || strstr(until->span, ",duration=");
 }

@@ -69,7 +69,8 @@ static size_t row_for(struct nw_buf *out, nw_pf_rows *rows, uint64_t start, uint
 static uint64_t track_of(struct nw_buf *out, struct nw_pf *p, struct nw_pf_thread *thread,
 			 const struct nw_pf_started *it, uint64_t end)
 {
-	bool nests = true;
+	/* Nobody says that spans that are handed over nest. */
+	bool nests = !p->run.spans[it->span].unit_ns;
 
 	nw_vec_each (&thread->open, other)
 		nests &= other == it || other->start < it->start;
@@ -221,7 +222,11 @@ static void span_ends(struct nw_output *output, const struct nw_span_event *even
 					      ? nw_pf_thread(output, &line)
 					      : NULL;
 	nw_pf_open_spans *list = thread ? &thread->open : &p->open;
-	struct nw_pf_started *it = find_started(list, event);
+	struct nw_pf_started handed = {
+		.span = event->span, .key = event->key, .start = event->start};
+	struct nw_pf_started *it = p->run.spans[event->span].unit_ns
+					   ? &handed
+					   : find_started(list, event);
 	uint64_t track;
 
 	if (!it)
@@ -233,7 +238,8 @@ static void span_ends(struct nw_output *output, const struct nw_span_event *even
 	else
 		track = nw_pf_track(TRACK_OF_SPAN, event->span, it->row);
 	write_slice(output, it, track, event);
-	remove_started(p, list, it);
+	if (it != &handed)
+		remove_started(p, list, it);
 }
 
 /* Writes a start without an end: as an open slice if the run has ended, otherwise as a mark. */
