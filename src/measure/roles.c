@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/spans/pairs.h"
 #include "state.h"
 
 /* Is this the name of a field of kernel events that holds a thread's number? */
@@ -13,6 +14,47 @@ static bool is_thread(const char *name)
 
 	return strcmp(name, "pid") == 0 || strcmp(name, "tid") == 0 ||
 	       (len > 4 && strcmp(name + len - 4, "_pid") == 0);
+}
+
+/* Finds the argument that is a part of the key, or the duration. */
+static int find_arg(const struct nw_span_def *def, const struct nw_probe *p,
+		    const char *name, int *out, struct nw_error *err)
+{
+	*out = nw_arg_find(p, name);
+	if (*out >= 0)
+		return 0;
+	nw_fail_usage(
+		err,
+		def->unit_ns
+			? "span '%s' has the duration '%s', but %s has no argument of that name"
+			: "span '%s' has the key '%s', but %s has no argument of that name",
+		def->name, name, p->label);
+	nw_error_hint(err, "name it in the spec: '%s(..., %s)', or use arg0, arg1, ...",
+		      p->label, name);
+	return -EINVAL;
+}
+
+/* Sets the parts of a key of several. */
+static int set_parts(const struct nw_span_def *def, const struct nw_probe *p,
+		     const char *names, struct role *role, struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *copy = strdup(names);
+	char *rest = copy, *name;
+	int ret = copy ? 0 : nw_no_memory(err);
+	struct role_part part;
+
+	for (size_t i = 0; ret == 0 && (name = strsep(&rest, "+")); i++) {
+		part = (struct role_part){nw_span_key_kind(name), -1};
+		if (part.key == NW_KEY_ARG)
+			ret = find_arg(def, p, name, &part.arg, err);
+		if (i) {
+			role->more[role->more_count++] = part;
+		} else {
+			role->key = part.key;
+			role->key_arg = part.arg;
+		}
+	}
+	return ret;
 }
 
 static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is_end,
@@ -39,21 +81,12 @@ static int add_role(struct nw_summary *s, uint32_t probe, uint32_t span, bool is
 			 def->key == NW_KEY_TID && (!other || def->end_key == NW_KEY_TID),
 		.until = UINT64_MAX,
 	};
+	if (!def->unit_ns && role->key == NW_KEY_SEVERAL)
+		return set_parts(def, p, name, role, err);
 	if (role->key != NW_KEY_ARG && !def->unit_ns)
 		return 0;
-	role->key_arg = nw_arg_find(p, name);
 	role->thread = p->kind == NW_SPEC_TRACEPOINT && is_thread(name);
-	if (role->key_arg >= 0)
-		return 0;
-	nw_fail_usage(
-		err,
-		def->unit_ns
-			? "span '%s' has the duration '%s', but %s has no argument of that name"
-			: "span '%s' has the key '%s', but %s has no argument of that name",
-		def->name, name, p->label);
-	nw_error_hint(err, "name it in the spec: '%s(..., %s)', or use arg0, arg1, ...",
-		      p->label, name);
-	return -EINVAL;
+	return find_arg(def, p, name, &role->key_arg, err);
 }
 
 int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err)
@@ -73,26 +106,27 @@ int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err)
 	return ret;
 }
 
-bool nw_role_key(const struct role *role, const struct nw_hit *hit, int32_t pid,
-		 uint64_t *key)
+/* Reads one part of a key. */
+static bool read_part(enum nw_span_key kind, int arg, const struct nw_hit *hit, int32_t pid,
+		      uint64_t *key)
 {
 	const struct nw_value *value;
 
-	if (role->key == NW_KEY_TID) {
+	if (kind == NW_KEY_TID) {
 		*key = (uint32_t)nw_hit_thread(hit);
 		return true;
 	}
-	if (role->key == NW_KEY_PID) { /* idle threads belong to no process */
+	if (kind == NW_KEY_PID) { /* idle threads belong to no process */
 		*key = (uint32_t)(hit->tid ? pid : nw_hit_thread(hit));
 		return true;
 	}
-	if (role->key == NW_KEY_CPU) {
+	if (kind == NW_KEY_CPU) {
 		*key = hit->cpu;
 		return true;
 	}
-	if (role->key_arg < 0 || !hit->values || (size_t)role->key_arg >= hit->value_count)
+	if (arg < 0 || !hit->values || (size_t)arg >= hit->value_count)
 		return false;
-	value = &hit->values[role->key_arg];
+	value = &hit->values[arg];
 	switch (value->kind) {
 	case NW_VALUE_STRING:
 		if (value->cut) /* a cut string could be one of several keys */
@@ -107,6 +141,20 @@ bool nw_role_key(const struct role *role, const struct nw_hit *hit, int32_t pid,
 	default:
 		return false;
 	}
+}
+
+bool nw_role_key(const struct role *role, const struct nw_hit *hit, int32_t pid,
+		 uint64_t *key)
+{
+	bool known = read_part(role->key, role->key_arg, hit, pid, key);
+	uint64_t part;
+
+	for (unsigned int i = 0; known && i < role->more_count; i++) {
+		known = read_part(role->more[i].key, role->more[i].arg, hit, pid, &part);
+		if (known)
+			*key = nw_hash64(nw_hash64(*key) + part);
+	}
+	return known;
 }
 
 /* Reads the duration that the hit hands over. false: it is negative, no number, or longer than the trace clock has run. */

@@ -24,6 +24,12 @@ struct role {
 	uint64_t until; /* time from which a probe of the span is disabled */
 	/* Pairs by stack pointer or frame if the hit has one; NULL: by order. */
 	struct nw_calls *calls;
+	/* The other parts of a key of several. */
+	struct role_part {
+		enum nw_span_key key;
+		int arg;
+	} more[NW_MOST_KEY_PARTS - 1];
+	unsigned int more_count;
 };
 
 /* How many ends of a framed span match a start in their frame. */

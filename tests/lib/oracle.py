@@ -285,6 +285,9 @@ class Judge:
 
     def key_of(self, key, hit):
         """What tells spans apart; None where the hit does not say. An idle thread is one a CPU."""
+        if "+" in key:
+            parts = tuple(self.key_of(part, hit) for part in key.split("+"))
+            return None if None in parts else parts
         if key in ("tid", "pid") and hit.tid == 0:
             return ("idle", hit.cpu)
         known = {"tid": hit.tid, "pid": self.threads.get(hit.tid)[0], "cpu": hit.cpu}

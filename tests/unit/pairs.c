@@ -279,7 +279,7 @@ START_TEST(spans_are_parsed)
 END_TEST
 
 static const char hint[] =
-	"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[:ENDARG]][,nest=no], START and "
+	"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[+ARG2][:ENDARG]][,nest=no], START and "
 	"END being probes, for example --span 'conn=app:connect..app:close,key=fd'; or [NAME=]PROBE,duration=ARG[:ns|us|ms|s] if the probe hands over how long it took";
 
 START_TEST(what_is_no_span_is_told_why)
@@ -303,6 +303,12 @@ START_TEST(what_is_no_span_is_told_why)
 		{"conn..close,key=:a", "the key is not a name"},
 		{"conn..close,key=a:b:c", "the key is not a name"},
 		{"conn..close,nest=no,key=", "the key is not a name"},
+		{"conn..close,key=+fd", "the key is not a name"},
+		{"conn..close,key=fd+", "the key is not a name"},
+		{"conn..close,key=fd++tid", "the key is not a name"},
+		{"conn..close,key=a+b+c+d+e", "the key is not a name"},
+		{"conn..close,key=fd+a123456789012345678901234567890x",
+		 "the key is not a name"},
 		{"conn..close,nest=", "nest is 'yes' or 'no'"},
 		{"conn..close,nest=never,key=fd", "nest is 'yes' or 'no'"},
 		{"nothing..close", "no probe that is traced is its START"},
@@ -351,6 +357,9 @@ START_TEST(start_and_end_may_have_keys_of_their_own)
 		{"a:pid", "a:pid", NW_KEY_ARG, NW_KEY_PID, true, true},
 		{"tid", "tid", NW_KEY_TID, NW_KEY_TID, false, false},
 		{"pid:tid", "pid:tid", NW_KEY_PID, NW_KEY_TID, false, true},
+		{"a+tid", "a+tid", NW_KEY_SEVERAL, NW_KEY_SEVERAL, true, false},
+		{"tid+pid:b", "tid+pid:b", NW_KEY_SEVERAL, NW_KEY_ARG, true, true},
+		{"tid+cpu", "tid+cpu", NW_KEY_SEVERAL, NW_KEY_SEVERAL, false, false},
 	};
 
 	setup(probes);
@@ -358,7 +367,7 @@ START_TEST(start_and_end_may_have_keys_of_their_own)
 		nw_cleanup(nw_free_ptr) char *text = nw_text("conn..close,key=%s",
 							     table[i].keys);
 		struct nw_span_def def = {0};
-		char shown[72];
+		char shown[NW_SPAN_KEY_TEXT];
 		ck_assert_int_eq(nw_span_parse(text, &selection, &def, NULL), 0);
 		nw_span_key_text(&def, shown);
 		ck_assert_str_eq(shown, table[i].shown);

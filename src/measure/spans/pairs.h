@@ -18,4 +18,7 @@ void nw_pairs_set_call(const struct nw_selection *selection, const struct nw_pro
  */
 int nw_span_is_framed(const struct nw_selection *selection, const struct nw_span_def *def);
 
+/* Returns the kind of a key by its name: "tid", "pid", "cpu", an argument's, or several with + between them. */
+enum nw_span_key nw_span_key_kind(const char *name);
+
 #endif

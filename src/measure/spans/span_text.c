@@ -20,7 +20,7 @@ static int bad_span(struct nw_error *err, const char *text, const char *why)
 	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
 	nw_error_hint(
 		err,
-		"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'; or [NAME=]PROBE,duration=ARG[:ns|us|ms|s] if the probe hands over how long it took");
+		"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[+ARG2][:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'; or [NAME=]PROBE,duration=ARG[:ns|us|ms|s] if the probe hands over how long it took");
 	return -EINVAL;
 }
 
@@ -38,15 +38,30 @@ static const char *find_dots(const char *text)
 	return NULL;
 }
 
-/* Is the text NAME or NAME:NAME? */
+/* Is the text NAME, or up to 4 with + between them? A name is shorter than 32 characters. */
+static bool is_names(const char *text, size_t len)
+{
+	size_t parts = 1, at = 0;
+
+	for (size_t i = 0; i <= len; i++) {
+		if (i < len && text[i] != '+')
+			continue;
+		if (i == at || i - at >= 32 || (i < len && ++parts > NW_MOST_KEY_PARTS))
+			return false;
+		at = i + 1;
+	}
+	return true;
+}
+
+/* Is the text NAMES or NAMES:NAMES? */
 static bool is_key(const char *key, size_t len)
 {
 	const char *colon = memchr(key, ':', len);
 	size_t first = colon ? (size_t)(colon - key) : len;
-	size_t second = colon ? len - first - 1 : 1;
 
-	return first > 0 && first < 32 && second > 0 && second < 32 &&
-	       (!colon || !memchr(colon + 1, ':', second));
+	return is_names(key, first) &&
+	       (!colon || (is_names(colon + 1, len - first - 1) &&
+			   !memchr(colon + 1, ':', len - first - 1)));
 }
 
 /* The options behind the ends, and the fields where their values go. */
@@ -258,9 +273,10 @@ static int add_ends(const struct nw_selection *selection, const struct span_text
 	return (int)out->count;
 }
 
-static enum nw_span_key key_kind(const char *name)
+enum nw_span_key nw_span_key_kind(const char *name)
 {
-	return strcmp(name, "tid") == 0	  ? NW_KEY_TID
+	return strchr(name, '+')	  ? NW_KEY_SEVERAL
+	       : strcmp(name, "tid") == 0 ? NW_KEY_TID
 	       : strcmp(name, "pid") == 0 ? NW_KEY_PID
 	       : strcmp(name, "cpu") == 0 ? NW_KEY_CPU
 					  : NW_KEY_ARG;
@@ -275,13 +291,13 @@ static void set_key(const struct span_text *parts, struct nw_span_def *def)
 	while (len < all && key[len] != ':')
 		len++;
 	snprintf(def->key_name, sizeof(def->key_name), "%.*s", len, key);
-	def->key = key_kind(def->key_name);
+	def->key = nw_span_key_kind(def->key_name);
 	if (len < all)
 		snprintf(def->end_key_name, sizeof(def->end_key_name), "%.*s",
 			 all - len - 1, key + len + 1);
 	if (strcmp(def->key_name, def->end_key_name) == 0)
 		*def->end_key_name = '\0';
-	def->end_key = *def->end_key_name ? key_kind(def->end_key_name) : def->key;
+	def->end_key = *def->end_key_name ? nw_span_key_kind(def->end_key_name) : def->key;
 }
 
 /* Parses ARG[:UNIT] of a duration; without a unit, it is in nanoseconds. */
@@ -313,10 +329,22 @@ const struct nw_probe *nw_span_function(const struct nw_span_def *def,
 					      : NULL;
 }
 
-void nw_span_key_text(const struct nw_span_def *def, char out[72])
+void nw_span_key_text(const struct nw_span_def *def, char out[NW_SPAN_KEY_TEXT])
 {
-	snprintf(out, 72, "%s%s%s", def->key_name, *def->end_key_name ? ":" : "",
-		 def->end_key_name);
+	snprintf(out, NW_SPAN_KEY_TEXT, "%s%s%s", def->key_name,
+		 *def->end_key_name ? ":" : "", def->end_key_name);
+}
+
+/* Is one of the names, with + between them, of this kind? */
+static bool has_kind(const char *names, enum nw_span_key kind)
+{
+	nw_cleanup(nw_free_ptr) char *copy = strdup(names);
+	char *rest = copy, *name;
+	bool found = !copy; /* without memory, what may be needed is needed */
+
+	while (!found && (name = strsep(&rest, "+")))
+		found = nw_span_key_kind(name) == kind;
+	return found;
 }
 
 /* Is one of the keys in the text of this kind? */
@@ -329,7 +357,8 @@ static bool has_key(const char *text, enum nw_span_key kind)
 	if (cut_span(text, &parts, &ignored) < 0)
 		return false;
 	set_key(&parts, &def);
-	return def.key == kind || def.end_key == kind;
+	return has_kind(def.key_name, kind) ||
+	       (*def.end_key_name && has_kind(def.end_key_name, kind));
 }
 
 bool nw_span_needs_args(const char *text)

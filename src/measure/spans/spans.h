@@ -15,7 +15,12 @@ enum nw_span_key {
 	NW_KEY_TID,
 	NW_KEY_PID,
 	NW_KEY_CPU,
-	NW_KEY_ARG
+	NW_KEY_ARG,
+	NW_KEY_SEVERAL /* of the above together: "dev+sector" */
+};
+enum {
+	NW_MOST_KEY_PARTS = 4,
+	NW_SPAN_KEY_TEXT = 258 /* room for the text of both keys */
 };
 
 /*
@@ -29,12 +34,12 @@ struct nw_span_def {
 	nw_vec_u32 starts; /* indexes of probes in the selection */
 	nw_vec_u32 ends;
 	enum nw_span_key key;
-	/* Name of the argument if key is ARG; else "tid", "pid" or "cpu" */
-	char key_name[32];
+	/* Name of the argument if key is ARG, names with + between them if it is SEVERAL; else "tid", "pid" or "cpu" */
+	char key_name[128];
 	/* The key of the ends, if it differs: an event that concerns two threads begins a span of one of them by one
 	 * argument and ends a span of the other one by another argument. "": the ends have the same key. */
 	enum nw_span_key end_key;
-	char end_key_name[32];
+	char end_key_name[128];
 	bool call;	/* a function's entry and its return */
 	bool named;	/* the names of the probes say that they form a span */
 	bool unlimited; /* returns are reported without the kernel's return probes */
@@ -56,14 +61,14 @@ int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out);
 const struct nw_probe *nw_span_function(const struct nw_span_def *def,
 					const struct nw_selection *selection);
 /* Writes the keys as the user writes them: "tid", "prev_pid:next_pid". */
-void nw_span_key_text(const struct nw_span_def *def, char out[72]);
+void nw_span_key_text(const struct nw_span_def *def, char out[NW_SPAN_KEY_TEXT]);
 /* Do spans with this definition need arguments, or processes, as keys? */
 bool nw_span_needs_args(const char *text);
 bool nw_span_needs_pids(const char *text);
 /* Finds the frames at the points of framed spans, so that hits of these points fetch them. */
 int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs,
 			 struct nw_error *err);
-/* Parses "[NAME=]START..END[|END2][,key=tid|pid|ARG[:ENDARG]][,nest=no]" or "[NAME=]PROBE[|PROBE2],duration=ARG[:UNIT]".
+/* Parses "[NAME=]START..END[|END2][,key=tid|pid|ARG[+ARG2][:ENDARG]][,nest=no]" or "[NAME=]PROBE[|PROBE2],duration=ARG[:UNIT]".
  * The patterns match labels and names of the selected probes. */
 int nw_span_parse(const char *text, const struct nw_selection *selection,
 		  struct nw_span_def *out, struct nw_error *err);

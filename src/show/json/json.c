@@ -563,7 +563,7 @@ static void probe_keys(const struct nw_report *report, const struct nw_shown *sh
 static void span_keys(const struct nw_report *report, const struct nw_shown *shown,
 		      bool buckets, struct nw_json *json)
 {
-	char key[72];
+	char key[NW_SPAN_KEY_TEXT];
 
 	row_keys("span", shown, json);
 	nw_span_key_text(&report->spans[shown->index], key);
