@@ -5,6 +5,32 @@
 
 #include "run.h"
 
+bool nw_run_is_return(const struct nw_run *run, size_t probe)
+{
+	const struct nw_probe *p = run->result->selection.probes.item[probe];
+
+	return p->points.count && p->points.item[0].is_return;
+}
+
+static int find_returns(struct nw_run *run)
+{
+	size_t probes = run->result->selection.probes.count;
+	bool *returns = calloc(probes + 1, sizeof(*returns));
+	bool any = false;
+
+	if (!returns)
+		return -ENOMEM;
+	for (size_t i = 0; i < probes; i++) {
+		returns[i] = nw_run_is_return(run, i);
+		any |= returns[i];
+	}
+	if (any)
+		run->delivery.is_return = returns;
+	else
+		free(returns);
+	return 0;
+}
+
 int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 {
 	size_t probes = run->result->selection.probes.count;
@@ -14,7 +40,8 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 		run->delivery.probe_filtered = calloc(
 			probes + 1, sizeof(*run->delivery.probe_filtered));
 	if (!run->delivery.probe_hits ||
-	    (run->delivery.filter && !run->delivery.probe_filtered))
+	    (run->delivery.filter && !run->delivery.probe_filtered) ||
+	    find_returns(run) < 0)
 		return nw_no_memory(err);
 	bool live = run->source->live;
 	/* The scheduler's events are hidden unless the user asks for them, which is not possible for a recording or
@@ -152,6 +179,8 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 
 	if (hit->time > run->result->stop_ns || run->delivery.enough)
 		return 0;
+	if (nw_unlikely(run->delivery.is_return != NULL))
+		run->delivery.returned += run->delivery.is_return[hit->probe];
 	if (nw_unlikely(run->consumer.needs.scheduler)) {
 		pass_named(run, hit->time);
 		if (run->result->selection.probes.item[hit->probe]->hidden) {
@@ -313,6 +342,9 @@ static int take_hits(struct nw_run *run, struct nw_hit *hits, size_t count)
 	while (count && hits[count - 1].time > run->result->stop_ns)
 		count--;
 	run->delivery.records += count;
+	if (run->delivery.is_return)
+		for (size_t i = 0; i < count; i++)
+			run->delivery.returned += run->delivery.is_return[hits[i].probe];
 	if (run->result->restricted)
 		count = keep_wanted(run, hits, count);
 	if (run->delivery.enough)

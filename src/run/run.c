@@ -65,6 +65,7 @@ void nw_run_free(struct nw_run *run)
 	free(run->live.watch);
 	free(run->delivery.probe_hits);
 	free(run->delivery.probe_filtered);
+	free(run->delivery.is_return);
 	nw_filter_free(run->delivery.filter);
 	free(run->live.profile);
 	free(run->live.counted);

@@ -84,6 +84,8 @@ struct nw_delivery {
 	/* Hits dropped by the filter, by probe; NULL: no filter. */
 	uint64_t *probe_filtered;
 	uint64_t records;      /* first parts of hits, before all filters of ours */
+	uint64_t returned;     /* hits of return probes, before all filters of ours */
+	bool *is_return;       /* by probe; NULL: none is a return probe */
 	size_t told;	       /* how many of result->named the consumer knows */
 	bool needs_tasks;      /* each hit's thread is looked up */
 	bool goroutines;       /* hits may be of goroutines */
@@ -201,6 +203,8 @@ void nw_run_notice_order(const struct nw_run *run);
 /* Hands the source's records to the consumer; and, at the end, the hits that are still being joined. */
 int nw_run_drain(struct nw_run *run, struct nw_error *err);
 int nw_run_join_rest(struct nw_run *run);
+/* Is it a return probe? The kernel counts its calls when they begin, and many never return. */
+bool nw_run_is_return(const struct nw_run *run, size_t probe);
 /* Returns how many hits of a probe were passed to the consumer. */
 uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe);
 /* Returns the reason if an error of the consumer only means "stop"; NONE: it is a real error. */

@@ -18,6 +18,7 @@ exact() {
   [ "$2" = deep ] && told=$((told * 64 / 200))
   holds "$1: $2: what returned is measured, $told" "$5" \
     "(lambda l, c: l['count'] == $told and $4)(span('$3')['latency_ns'], 20)"
+  holds "$1: $2: no call without a return is a hit that was not recorded" "$5" "'not_recorded' not in of('loss')[0]"
   holds "$1: $2: what did not is counted, $(truth abandoned)" "$5" \
     "(lambda s: (s['abandoned'], s['omitted'], s['unmatched_starts'], s['unmatched_ends'], s['discarded']))(span('$3')) == ($(truth abandoned), $(($(truth returned) - told)), 0, 0, 0)"
 }

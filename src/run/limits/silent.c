@@ -88,13 +88,6 @@ static int read_back(struct nw_run *run, const struct points *silent, struct sil
 	return ret;
 }
 
-static bool is_return(const struct nw_run *run, size_t probe)
-{
-	const struct nw_probe *p = run->result->selection.probes.item[probe];
-
-	return p->points.count && p->points.item[0].is_return;
-}
-
 /*
  * Explains hits that the kernel counted, but did not record. uprobe_profile counts the hits of all processes,
  * including those that are not traced, and hits that the kernel then dropped; which it was is unknown. Calls with a
@@ -103,7 +96,7 @@ static bool is_return(const struct nw_run *run, size_t probe)
 static int explain_counted(struct nw_run *run, size_t probe, uint64_t hits,
 			   struct nw_error *err)
 {
-	bool returns = is_return(run, probe);
+	bool returns = nw_run_is_return(run, probe);
 	int ret;
 
 	/* They were recorded behind the last hit that was wanted. */
@@ -246,7 +239,7 @@ int nw_run_judge_hits(struct nw_run *run, struct nw_error *err)
 			run->had_enough && /* it was unknown when the probe was explained */
 			(run->result->states[i].state == NW_STATE_FILTERED ||
 			 run->result->states[i].state == NW_STATE_NOT_RECORDED ||
-			 is_return(run, i)))
+			 nw_run_is_return(run, i)))
 			run->result->states[i] = (struct nw_probe_state){NW_STATE_NOT_HIT,
 									 NULL};
 	}

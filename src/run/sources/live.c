@@ -263,14 +263,17 @@ static void count_lost(struct nw_run *run)
  * Counts hits that the kernel counted but did not record: its buffer for arguments was too small, or another program
  * had disabled the event here. If only some processes are recorded, hits of all others are included, because the
  * kernel counts all. A hit that was counted just before the end may not be recorded yet, at most one per CPU. Only
- * uprobes are counted in this way, not kernel events.
+ * uprobes are counted in this way, not kernel events, and not return probes: the kernel counts a call when it begins,
+ * and a call that is left by longjmp() or has not ended has no record of its return.
  */
 static void count_dropped(struct nw_run *run, const uint64_t *hits)
 {
 	uint64_t all = 0, records = run->delivery.records;
 
+	records -= nw_min64(records, run->delivery.returned);
 	for (size_t i = 0; i < run->result->plan.points.count; i++)
-		all += hits[i] - nw_min64(run->live.profile[i], hits[i]);
+		if (!nw_run_is_return(run, run->result->plan.points.item[i].probe))
+			all += hits[i] - nw_min64(run->live.profile[i], hits[i]);
 	for (size_t i = 0; i < run->result->selection.probes.count; i++)
 		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT)
 			records -= nw_min64(records, nw_run_probe_hits(run, i));
