@@ -74,6 +74,22 @@ why -d 0.4 -p $pid "uprobe:$PWD/libthird.so:shared_work"
 names "the second of two preloaded ones is not" symbol-interposed
 advises "but the first" "'uprobe:$PWD/libfirst.so:shared_work'"
 stop
+# libraries are preloaded by their links, mostly
+mkdir linked_to
+ln -s ../libthird.so linked_to/libother.so.3
+ln -s libfirst.so libfirst.so.1
+for preload in "$PWD/linked_to/libother.so.3" libfirst.so.1; do
+  export LD_PRELOAD=$preload LD_LIBRARY_PATH=$PWD
+  TARGET=./caller start
+  unset LD_PRELOAD LD_LIBRARY_PATH
+  first=$PWD/$(basename "$(readlink "$preload")")
+  why -d 0.4 -p $pid "uprobe:$first:shared_work"
+  named "a library that is preloaded by a link (${preload##*/}) is the one that is called" 0 True -
+  checked "and nothing comes before it (${preload##*/})" symbol pass
+  why -d 0.4 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
+  names "what it comes before is not (${preload##*/})" symbol-interposed
+  stop
+done
 TARGET=./caller start
 why -d 0.4 -p $pid "uprobe:$PWD/libsecond.so:shared_work"
 named "without it nothing is in the way" 0 True -

@@ -8,6 +8,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "find/probe/probe.h"
 
@@ -79,44 +80,67 @@ static int add_once(search_order *order, const struct nw_image *image)
 	return 0;
 }
 
+/* Is the file that the process finds at dir/name the image? A link leads to it, as libx.so.4 leads to libx.so.4.5. */
+static bool is_there(const struct nw_image *image, pid_t pid, size_t dir_len,
+		     const char *dir, size_t len, const char *name)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/root%.*s%.*s", (int)pid,
+						     (int)dir_len, dir, (int)len, name);
+	struct stat st;
+
+	if (!path || stat(path, &st) < 0)
+		return false;
+	return nw_image_is_same(image, &(struct nw_file_id){.dev = st.st_dev,
+							    .ino = st.st_ino,
+							    .size = (uint64_t)st.st_size,
+							    .build_id = ""});
+}
+
 /* Does LD_PRELOAD or /etc/ld.so.preload name the file, by its path or the last part of it? $LIB and the like, which
  * the linker replaces, only occur in front of the last part. */
-static bool is_called(const struct nw_image *image, const char *word, size_t len)
+static bool is_called(const struct nw_image *image, pid_t pid, const char *word, size_t len)
 {
 	const char *slash = strrchr(image->path, '/');
 	const char *base = slash ? slash + 1 : image->path;
 	const char *last = memrchr(word, '/', len);
 	size_t head = last ? (size_t)(last + 1 - word) : 0;
 
-	return len > head && strlen(base) == len - head &&
-	       strncmp(base, word + head, len - head) == 0;
+	if (len <= head)
+		return false;
+	if (strlen(base) == len - head && strncmp(base, word + head, len - head) == 0)
+		return true;
+	return (*word == '/' && is_there(image, pid, 0, "", len, word)) ||
+	       is_there(image, pid, (size_t)(base - image->path), image->path, len - head,
+			word + head);
 }
 
 /* Adds preloaded files, in the order of the list. */
-static int add_preloaded(search_order *order, const nw_images *all, const char *preloads)
+static int add_preloaded(search_order *order, const nw_images *all,
+			 const struct nw_process_facts *process)
 {
+	const char *preloads = process->preloads ? process->preloads : "";
 	int ret = 0;
 
 	for (size_t len; ret == 0 && *(preloads += strspn(preloads, " :\t\n"));
 	     preloads += len) {
 		len = strcspn(preloads, " :\t\n");
 		nw_vec_each (all, image)
-			if (ret == 0 && is_called(*image, preloads, len))
+			if (ret == 0 && is_called(*image, process->process, preloads, len))
 				ret = add_once(order, *image);
 	}
 	return ret;
 }
 
-static int build_order(const nw_images *all, const nw_images *needed, uint64_t exe,
-		       const char *preloads, search_order *order)
+static int build_order(const nw_images *all, const nw_images *needed,
+		       const struct nw_process_facts *process, search_order *order)
 {
 	int ret = 0;
 
 	nw_vec_each (all, image)
-		if (ret == 0 && (*image)->ino == exe)
+		if (ret == 0 && (*image)->ino == process->exe_ino)
 			ret = add_once(order, *image);
 	if (ret == 0)
-		ret = add_preloaded(order, all, preloads);
+		ret = add_preloaded(order, all, process);
 	nw_vec_each (needed, wanted)
 		nw_vec_each (all, image)
 			if (ret == 0 && is_same(*image, *wanted))
@@ -169,9 +193,7 @@ int nw_symbol_interposed(const struct nw_image *image, const char *name,
 	    nw_process_images(process->process, true, false, &all, NULL) == 0) {
 		ret = nw_locate_needed(exe, false, &needed, NULL);
 		if (ret == 0 || !nw_is_shortage(-ret))
-			ret = build_order(&all, &needed, process->exe_ino,
-					  process->preloads ? process->preloads : "",
-					  &order);
+			ret = build_order(&all, &needed, process, &order);
 		const struct nw_image *first = ret == 0 ? first_of(&order, image, name)
 							: NULL;
 		if (ret == 0 && !first)
