@@ -198,9 +198,13 @@ static void blame_silence(struct judge *judge, const struct nw_watch *watch)
 			seconds, facts->interposed);
 		return; /* that cause has a better remedy than waiting */
 	}
+	/* The kernel puts a return probe's trampoline on the stack when a call begins. */
+	bool returns = facts->spec->kind == NW_SPEC_URETPROBE;
 	nw_blame(
 		judge, NW_CAUSE_NOT_EXECUTED,
 		inlined ? "everything is in place; the code was not executed in the last %.3g s, and the function was inlined elsewhere"
+		: returns
+			? "everything is in place; no call began in the last %.3g s, and the kernel does not see the return of a call that began before"
 			: "everything is in place; the code was not executed in the last %.3g s",
 		seconds);
 	nw_remedy_again(judge, "", "-d 1m");
@@ -332,8 +336,9 @@ void nw_check_program(struct judge *judge)
 			"$%zu is a word of the program's own command line, which has none there: an argument of the probe is arg0, arg1, ...",
 			tool->word_used);
 	}
-	if (strcmp(tool->program, "bpftrace") == 0 && nw_is_usdt(judge->facts) &&
-	    has_dash(judge->facts)) {
+	bool dashed = strcmp(tool->program, "bpftrace") == 0 && nw_is_usdt(judge->facts) &&
+		      has_dash(judge->facts);
+	if (dashed) {
 		nw_fails(judge, "the probe's name is written with a dash");
 		nw_blame(
 			judge, NW_CAUSE_BPF_PROGRAM,
@@ -349,6 +354,6 @@ void nw_check_program(struct judge *judge)
 	if (tool->wants_string)
 		nw_pass(judge,
 			"str() of a page that is not in memory is empty: that is no sign of silence");
-	if (!tool->returns_arg && !lacks_word && !tool->filter && !taken)
+	if (!tool->returns_arg && !lacks_word && !dashed && !tool->filter && !taken)
 		nw_pass(judge, "no filter, nothing that is known to show nothing");
 }

@@ -63,16 +63,19 @@ static int judge_firing(const struct nw_facts *facts, const struct nw_diagnosis 
 	return -1;
 }
 
-/* Does a cause of this kind belong to the verdict? */
-static bool belongs(const struct nw_diagnosis *diagnosis, enum nw_cause_kind kind)
+/* Does the cause belong to the verdict? */
+static bool belongs(const struct nw_diagnosis *diagnosis, const struct nw_reason *reason)
 {
-	switch (kind) {
+	switch (kind_of(reason)) {
 	case NW_KIND_SILENT:
 	case NW_KIND_DANGER:
 	case NW_KIND_MAYBE:
 		return diagnosis->fires != 1;
 	default: /* a cause that hides hits matters unless the probe does not fire */
-		return diagnosis->fires != 0;
+		/* What the tool's program does wrong remains when the program runs the code later. */
+		return diagnosis->fires != 0 ||
+		       (reason->cause == NW_CAUSE_BPF_PROGRAM &&
+			nw_diagnosis_has(diagnosis, NW_CAUSE_NOT_EXECUTED));
 	}
 }
 
@@ -172,7 +175,7 @@ int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
 
 	for (size_t i = 0; i < NW_COUNT(order); i++) {
 		nw_vec_each (&diagnosis.reasons, reason) {
-			if (kind_of(reason) != order[i] || !belongs(&diagnosis, order[i]))
+			if (kind_of(reason) != order[i] || !belongs(&diagnosis, reason))
 				continue;
 			struct nw_reason *slot = nw_vec_add(&sorted);
 			if (!slot) {

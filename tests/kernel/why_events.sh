@@ -204,6 +204,19 @@ names "a dash, which bpftrace does not translate" bpf-program
 advises "the name as the file has it" "bpftrace .*myserver:parse__start"
 kill -9 $server
 wait $server 2>/dev/null
+gcc -O1 -o idle -x c - <<<'#include <sys/sdt.h>
+#include <unistd.h>
+int main(void) { pause(); DTRACE_PROBE(app, parse__start); }'
+./idle & idle=$!
+wait_for test /proc/$idle/exe -ef idle
+why -d 0.4 -- bpftrace -p $idle -e "usdt:$PWD/idle:app:parse-start { @ = count(); }"
+named "the code of an idle program is not executed" 3 False not-executed
+names "and the dash is told all the same" bpf-program
+advises "with the name as the file has it" "bpftrace .*app:parse__start"
+why -d 0.4 -- bpftrace -p $idle -e "usdt:$PWD/idle:app:parse__start { @ = count(); }"
+holds "without the dash nothing is told of the tool" why.json "last['causes'] == ['not-executed']"
+kill -9 $idle
+wait $idle 2>/dev/null
 # command lines of recorders: their events' places are tracefs's
 why -- perf record -o /dev/null -e probe_target:nosuch -p $pid
 named "an event that perf probe has not defined (yet)" 3 False no-such-event

@@ -123,6 +123,32 @@ START_TEST(silence_with_everything_in_place_is_code_not_executed)
 	ck_assert_int_eq(diagnosis.fires, 0);
 	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
 	ck_assert_int_eq(result_of("armed"), NW_RESULT_PASS);
+	/* a call may be under way, as readline() of a shell that waits for a command: its return hits nothing */
+	spec.kind = NW_SPEC_URETPROBE;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
+	ck_assert_str_eq(
+		diagnosis.text,
+		"everything is in place; no call began in the last 5 s, and the kernel does "
+		"not see the return of a call that began before");
+}
+END_TEST
+
+/* What a tool's program does wrong is told of an idle program, too; what may be wrong with BPF is not. */
+START_TEST(faults_of_the_tool_are_told_of_silent_code)
+{
+	static struct nw_tool tool = {.program = (char *)"bpftrace", .word_used = 1};
+
+	setup();
+	facts.tool = &tool;
+	judge();
+	ck_assert_int_eq(diagnosis.fires, 0);
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
+	ck_assert(nw_diagnosis_has(&diagnosis, NW_CAUSE_BPF_PROGRAM));
+	tool.word_used = 0;
+	judge();
+	ck_assert_int_eq(first_cause(), NW_CAUSE_NOT_EXECUTED);
+	ck_assert_uint_eq(diagnosis.reasons.count, 1);
 }
 END_TEST
 
@@ -752,6 +778,7 @@ START_TEST(every_cause_has_its_words)
 END_TEST
 
 UNIT_MAIN("why", hits_are_a_verdict, silence_with_everything_in_place_is_code_not_executed,
+	  faults_of_the_tool_are_told_of_silent_code,
 	  probes_that_a_program_switches_on_are_told_apart, what_was_not_seen_is_unknown,
 	  armed_semaphore_and_hits_are_told_apart, the_kernels_refusals_are_named,
 	  a_file_that_no_probe_hits_is_named, the_kernel_comes_first,
