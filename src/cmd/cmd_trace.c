@@ -180,8 +180,10 @@ const struct nw_command nw_cmd_trace = {
 		"end of CMD or of the last -p. Arguments are named and typed in the spec:\n"
 		"'postgresql:query__start(sql:string)'. Types: u8..u64 s8..s64 x8..x64 f32 f64 string,\n"
 		"and arrays of up to 64 elements such as u8[16], or char[16] for text; name:string[len]\n"
-		"has its length in the argument len. Only what is named is fetched, unless nothing is. The kernel's own events,\n"
-		"tracepoint:SYSTEM:EVENT, have their fields as arguments, and are printed as the\nkernel prints them. With --slower 50ms (or p99) only spans that take so long are shown,\nas they end.",
+		"has its length in the argument len. Only what is named is fetched, unless nothing is.\n"
+		"The kernel's own events, tracepoint:SYSTEM:EVENT, have their fields as arguments, and are\n"
+		"printed as the kernel prints them. With --slower 50ms (or p99) only spans that take so\n"
+		"long are shown, as they end.",
 	.shows = NW_SHOWS_EVENTS,
 	.options = NW_OPTIONS_RUN NW_OPTIONS_RESULT NW_OPTIONS_SPANS NW_OPTIONS_STACKS
 	"count from time no-follow-file verbose color",
