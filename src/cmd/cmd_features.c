@@ -42,6 +42,7 @@ static int run(const struct nw_args *args)
 		ret = nw_sink_open(args->output, args->format, &sink, &err);
 	if (ret == 0 && nw_output_make(args->format, &output) < 0)
 		ret = nw_no_memory(&err);
+	output.plain = args->plain;
 	if (ret == 0) {
 		output.format->features(&output, &features);
 		if (args->format == &nw_output_text)
@@ -64,6 +65,6 @@ const struct nw_command nw_cmd_features = {
 		"armed, hit and taken away again. NOPWATCH_FEATURES=-NAME,-NAME switches features\n"
 		"off, for trying out the ways of older kernels. A second table shows the probe\n"
 		"overhead on this machine, measured once a boot: what a hit adds to its thread.",
-	.options = NW_OPTIONS_RESULT,
+	.options = NW_OPTIONS_RESULT "plain",
 	.run = run,
 };

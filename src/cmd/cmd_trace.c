@@ -94,7 +94,7 @@ static int no_spans(const struct nw_args *args, const char *option, struct nw_er
 static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_error *err)
 {
 	const struct nw_args *args = t->args;
-	bool header = !args->output && isatty(STDOUT_FILENO) == 1;
+	bool header = !args->output && !args->plain && isatty(STDOUT_FILENO) == 1;
 	const struct nw_timeline_options timeline = {
 		.format = args->format,
 		.spans = args->spans.item,
@@ -108,6 +108,7 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.header = header,
 		.bold = nw_use_color(args, stdout),
 		.wall = args->wall,
+		.plain = args->plain,
 		.arg = t,
 		.start = start,
 		.armed = armed,
@@ -133,6 +134,7 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.header = header,
 		.bold = nw_use_color(args, stdout),
 		.wall = args->wall,
+		.plain = args->plain,
 		.count = args->count,
 		.arg = t,
 		.start = start,
@@ -186,6 +188,6 @@ const struct nw_command nw_cmd_trace = {
 		"long are shown, as they end.",
 	.shows = NW_SHOWS_EVENTS,
 	.options = NW_OPTIONS_RUN NW_OPTIONS_RESULT NW_OPTIONS_SPANS NW_OPTIONS_STACKS
-	"count from time no-follow-file verbose color",
+	"count from time no-follow-file verbose plain color",
 	.run = run,
 };

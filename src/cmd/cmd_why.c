@@ -21,6 +21,7 @@ static int print(const struct nw_diagnosis *diagnosis, const char *label,
 
 	if (nw_output_make(args->format, &output) < 0)
 		return nw_no_memory(err);
+	output.plain = args->plain;
 	output.format->diagnosis(&output, diagnosis, label, nw_use_color(args, sink->file));
 	int ret = nw_sink_write(sink, &output.text, err);
 	nw_output_free(&output);
@@ -177,6 +178,6 @@ const struct nw_command nw_cmd_why = {
 		"Behind -- stands a command line of bpftrace, stap, perf or trace-cmd, which is read\n"
 		"and not run; --error takes what another tool said.\n"
 		"Exit status: 0 it fires, 3 it does not and why is known, 4 that is not known.",
-	.options = NW_OPTIONS_RESULT "pid exe duration force color error",
+	.options = NW_OPTIONS_RESULT "pid exe duration force plain color error",
 	.run = run,
 };

@@ -453,6 +453,7 @@ struct nw_printer {
 	const struct nw_output_format *format;
 	bool header, bold; /* see struct nw_begin */
 	bool wall;	   /* show the time of day */
+	bool plain;	   /* text: sentences, for a screen reader */
 	uint64_t count;	   /* stop after so many hits; 0: no limit */
 	void *arg;
 	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
@@ -484,7 +485,7 @@ struct nw_timeline_options {
 	bool states;		 /* thread states in spans */
 	bool net;		 /* latencies without probe overhead */
 	enum nw_costs costs;	 /* probe overhead */
-	bool header, bold, wall; /* as in struct nw_printer */
+	bool header, bold, wall, plain; /* as in struct nw_printer */
 	void *arg;
 	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */

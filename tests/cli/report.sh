@@ -73,6 +73,15 @@ has "each row is one sentence" "$(cat out)" '^Span myserver:request: count 913, 
 has "also of probes" "$(cat out)" '^Probe myserver:parse__start: hits 913, rate 912/s, gap min 7.08us, '
 has "histograms have no bars" "$(cat out)" '^1.05-2.10ms: 25$'
 hasnt "nothing is drawn or aligned" "$(sed '/^ *[0-9.]* *[0-9]* server/d' out)" '@|[|]|  +|COUNT|0 +[|]'
+"$NOPWATCH" report --plain --spans-only --slowest 1 "$sample" >out
+has "a slow span is a sentence" "$(cat out)" \
+  '^At 0[.]681921 seconds, thread server-4334 on CPU 0: span myserver:lookup took 2[.]13ms, at the start arg0=921, at the end arg0=921 arg1=1[.]$'
+"$NOPWATCH" trace --plain --from "$sample" >out
+"$NOPWATCH" trace --from "$sample" >table
+is "trace --plain: each event is a sentence" "$(grep -cvE '^At [0-9.]+ seconds, thread server-[0-9]+ on CPU [01]: myserver:[a-z_]+(, arg[0-9]=[0-9]+)*[.]$' out)" 0
+is "with the figures of its line" "$(grep -oE '[0-9]+([.][0-9]+)?' out | sort | sha256sum)" "$(grep -oE '[0-9]+([.][0-9]+)?' table | sort | sha256sum)"
+"$NOPWATCH" trace -T --plain --slower 2ms --from "$sample" 2>/dev/null >out
+has "also with the time of day, and of slow spans" "$(cat out)" '^At [0-9]{2}:[0-9]{2}:[0-9.]+, thread server-4334 on CPU 0: span myserver:request took 2[.]13ms, '
 "$NOPWATCH" report --plain -j "$sample" >/dev/null 2>err
 is "--plain goes with text" "$? $(head -n 1 err)" "2 nopwatch: --plain: -f json has no tables"
 for format in json csv openmetrics; do

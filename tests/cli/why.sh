@@ -18,6 +18,10 @@ said=$("$NOPWATCH" why --error 'libbpf: usdt: no USDT notes section (.note.staps
 has "an error that is known" "$? $said" '^3 .*Verdict: the file has no USDT probes'
 said=$("$NOPWATCH" why --error 'all is well')
 has "one that is not" "$? $said" '^4 .*Verdict: this error is not known'
+"$NOPWATCH" why --plain "func:$SERVER:mian" >said 2>&1
+is "--plain: each line is a sentence" "$(grep -vE '^(Check [a-z]+ (passes|fails|has no result): .*[.?!]|(Verdict|Also): .*[.]|Type: .*|)$' said)" ""
+has "which says what is wrong" "$(cat said)" "^Check symbol fails: .* has no function 'mian'[.]\$"
+has "and what to type" "$(cat said)" '^Type: nm '
 "$NOPWATCH" why -j --error 'No probes to attach' >out.json
 holds "as data" out.json "last['causes'] == ['symbol-missing'] and last['fires'] is None"
 "$NOPWATCH" why -j "usdt:$PROGRAMS/target:target:tok" >out.json

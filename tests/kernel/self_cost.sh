@@ -44,6 +44,10 @@ is "features measures it once" "$(awk '$1 == "times" { print $2 }' /run/nopwatch
 has "and shows it" "$(cat features.txt)" '^a USDT probe  +[0-9.]+[nu]s$'
 "$NOPWATCH" features >features.txt 2>err
 is "and no second time" "$(awk '$1 == "times" { print $2 }' /run/nopwatch/hit.cost)" 1
+"$NOPWATCH" features --plain >plain.txt
+is "features --plain: a sentence for each" "$(grep -vE '^(Feature [a-z0-9_]+ is (here|not here|masked): .*[.] Found by .*[.] Without it: .*[.]|A hit costs [0-9.]+[nu]s: .*[.]|)$' plain.txt)" ""
+is "with the figures of the tables" "$(sed -n 's/^A hit costs \([^:]*\): \(.*\)[.]$/\2 \1/p' plain.txt)" \
+  "$(sed '1,/^PROBE/d; s/   */ /' features.txt)"
 rm /run/nopwatch/hit.cost
 "$NOPWATCH" stat -o out.txt 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 ok "the first report since boot measures it if a span is short" grep -q '^times 1$' /run/nopwatch/hit.cost

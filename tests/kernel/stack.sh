@@ -150,6 +150,9 @@ wait $often 2>/dev/null
 # ---- what is cut off is said ---------------------------------------------------------------
 "$NOPWATCH" trace --stack --stack-size 256 "uprobe:$PWD/plain:leaf" -- ./plain 40 1 >cut.txt
 has "the bytes that were fetched end" "$(cat cut.txt)" '^ +\[cut off: only so many bytes of the stack were fetched \(--stack-size\)\]$'
+"$NOPWATCH" trace --plain --stack --stack-size 256 "uprobe:$PWD/plain:leaf" -- ./plain 40 1 >cut.txt
+is "--plain says each caller in a sentence" "$(sed 's/ [^ ]*+0x.*/ X./; s/^At .*/At./' cut.txt | uniq | head -n 3)" $'At.\nIn X.\nCalled by X.'
+has "and why there are no more" "$(cat cut.txt)" '^The stack ends here: cut off: only so many bytes of the stack were fetched \(--stack-size\)[.]$'
 "$NOPWATCH" stat -f folded --stack --stack-size 256 "uprobe:$PWD/plain:leaf" -- ./plain 40 1 >cut.txt
 has "folded lines do not begin at what is not the beginning" "$(cat cut.txt)" '^\[cut off\];down;'
 

@@ -22,6 +22,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	p->run = run;
 	if (nw_output_make(p->format, &p->output) < 0)
 		return nw_no_memory(err);
+	p->output.plain = p->plain;
 	return p->start ? p->start(p->arg, err) : 0;
 }
 

@@ -49,6 +49,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	t->run = run;
 	if (nw_output_make(t->options.format, &t->output) < 0)
 		return nw_no_memory(err);
+	t->output.plain = t->options.plain;
 	int ret = t->inner.start(t->inner.arg, run, err);
 	return ret == 0 && t->options.start ? t->options.start(t->options.arg, err) : ret;
 }

@@ -396,6 +396,7 @@ struct nw_output {
 	const struct nw_output_format *format;
 	struct nw_buf text; /* text that is not yet written to the file */
 	void *state;
+	bool plain; /* text: sentences, for a screen reader */
 };
 
 /* Returns the mode of a new file (NW_FILE_PRIVATE, ...). */

@@ -70,6 +70,8 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 
 /* Widths of the columns; long names push the rest of their line. */
 #define LINE_FORMAT "%-15s %3s %-23s "
+/* of callers below a line */
+#define INDENT "                    "
 
 const char nw_net_text[] =
 	"Latencies are net of what the probes themselves have cost (--net).";
@@ -84,7 +86,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 			      "PROBE", begin->bold ? "\033[0m" : "");
 }
 
-/* Writes the time of day, or the time since the start if wall_ns is 0. */
+/* Writes the time of day, or the time since the start if wall_ns is 0, as wide as its column. */
 static void time_text(uint64_t time, uint64_t start, int64_t wall_ns, char out[32])
 {
 	if (wall_ns) {
@@ -118,15 +120,16 @@ static size_t kernel_word(const char *text, const char *name, const char **out)
 	return found == 1 ? strcspn(*out, " ") : 0;
 }
 
+/* before: what stands before each argument */
 static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
-		       const char *kernel_text, struct nw_buf *out)
+		       const char *before, const char *kernel_text, struct nw_buf *out)
 {
 	for (size_t i = 0; i < hit->value_count; i++) {
 		const struct nw_value *value = &hit->values[i];
 		const char *word = NULL;
 		char name[32];
 		nw_arg_name(probe, i, name);
-		nw_buf_addc(out, ' ');
+		nw_buf_adds(out, before);
 		nw_buf_add_escaped(out, name, strlen(name));
 		nw_buf_addc(out, '=');
 		bool number = value->kind == NW_VALUE_SIGNED ||
@@ -140,9 +143,10 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 	}
 }
 
-/* Writes the time, the CPU and the thread. */
-static void line_start(const char *time, const struct nw_hit *hit,
-		       const struct nw_task *task, struct nw_buf *out)
+/* Writes the time, the CPU and the thread: as columns, or as the beginning of a sentence. */
+static void line_start(const struct nw_output *output, const char *time,
+		       const struct nw_hit *hit, const struct nw_task *task,
+		       struct nw_buf *out)
 {
 	struct nw_buf who = {0};
 	char cpu[16];
@@ -150,24 +154,34 @@ static void line_start(const char *time, const struct nw_hit *hit,
 	snprintf(cpu, sizeof(cpu), "%u", hit->cpu);
 	nw_buf_add_escaped(&who, task->comm, strlen(task->comm));
 	nw_buf_printf(&who, "-%d", hit->tid);
-	nw_buf_printf(out, LINE_FORMAT, time, cpu, nw_buf_str(&who));
+	if (output->plain)
+		nw_buf_printf(out,
+			      "At %s%s, thread %s on CPU %s: ", time + strspn(time, " "),
+			      strchr(time, ':') ? "" : " seconds", nw_buf_str(&who), cpu);
+	else
+		nw_buf_printf(out, LINE_FORMAT, time, cpu, nw_buf_str(&who));
 	out->failed |= who.failed;
 	nw_buf_free(&who);
 }
 
 /* Writes the callers, the function that was hit first, and why there are no more. */
-static void print_stack(const struct nw_stacks *stacks, uint32_t number, struct nw_buf *out)
+static void print_stack(const struct nw_output *output, const struct nw_stacks *stacks,
+			uint32_t number, struct nw_buf *out)
 {
 	const struct nw_stack stack = nw_stacks_get(stacks, number);
+	const char *in = output->plain ? "In " : INDENT;
+	const char *by = output->plain ? "Called by " : INDENT;
 	for (size_t i = 0; i < stack.count; i++) {
 		const char *text = nw_stacks_frame(stacks, stack.frames[i]).text;
-		nw_buf_adds(out, "                    ");
+		nw_buf_adds(out, i ? by : in);
 		nw_buf_add_escaped(out, text, strlen(text));
-		nw_buf_addc(out, '\n');
+		nw_buf_adds(out, output->plain ? ".\n" : "\n");
 	}
-	if (nw_stack_end_texts[stack.end])
-		nw_buf_printf(out, "                    [%s]\n",
-			      nw_stack_end_texts[stack.end]);
+	const char *end = nw_stack_end_texts[stack.end];
+	if (end)
+		nw_buf_printf(
+			out, output->plain ? "The stack ends here: %s.\n" : INDENT "[%s]\n",
+			end);
 }
 
 static void event(struct nw_output *output, const struct nw_event_line *line)
@@ -176,27 +190,28 @@ static void event(struct nw_output *output, const struct nw_event_line *line)
 	char time[32];
 
 	time_text(line->hit->time, line->start, line->wall ? line->wall_ns : 0, time);
-	line_start(time, line->hit, line->task, out);
+	line_start(output, time, line->hit, line->task, out);
 	nw_buf_add_escaped(out, line->probe->label, strlen(line->probe->label));
 	if (line->kernel_text && !line->probe->has_args) {
 		nw_buf_addc(out, ' ');
 		nw_buf_add_escaped(out, line->kernel_text, strlen(line->kernel_text));
 	} else {
-		print_args(line->probe, line->hit, line->kernel_text, out);
+		print_args(line->probe, line->hit, output->plain ? ", " : " ",
+			   line->kernel_text, out);
 	}
-	nw_buf_addc(out, '\n');
+	nw_buf_adds(out, output->plain ? ".\n" : "\n");
 	if (line->stacks && (line->hit->callers || line->probe->callers))
-		print_stack(line->stacks, line->hit->callers, out);
+		print_stack(output, line->stacks, line->hit->callers, out);
 }
 
-/* Writes the arguments at one end of a slow span; nothing if there are none. */
-static void print_side(const struct nw_slow_span *slow, const char *word,
+/* Writes the arguments at one end of a slow span behind `title`; nothing if there are none. */
+static void print_side(const struct nw_slow_span *slow, const char *title,
 		       const struct nw_hit *hit, struct nw_buf *out)
 {
 	if (!hit || !hit->value_count)
 		return;
-	nw_buf_printf(out, "  %s", word);
-	print_args(slow->selection->probes.item[hit->probe], hit, NULL, out);
+	nw_buf_adds(out, title);
+	print_args(slow->selection->probes.item[hit->probe], hit, " ", NULL, out);
 }
 
 static void print_sleeps(const char *title, const struct nw_sleeps *list,
@@ -214,10 +229,11 @@ static void print_sleeps(const char *title, const struct nw_sleeps *list,
 	}
 }
 
-/* Writes "  running 12us, sleeping 3ms  in pipe_read 3ms  woken by app/7 3ms". */
-static void print_states(const struct nw_span_states *states, struct nw_buf *out)
+/* Writes "  running 12us, sleeping 3ms  in pipe_read 3ms  woken by app/7 3ms", in a sentence with commas. */
+static void print_states(const struct nw_span_states *states, bool plain,
+			 struct nw_buf *out)
 {
-	const char *comma = "  ";
+	const char *comma = plain ? ", " : "  ";
 	char time[16];
 
 	for (size_t i = 0; i < NW_TASK_STATES; i++) {
@@ -227,8 +243,8 @@ static void print_states(const struct nw_span_states *states, struct nw_buf *out
 		nw_buf_printf(out, "%s%s %s", comma, nw_task_state_names[i], time);
 		comma = ", ";
 	}
-	print_sleeps("  in ", &states->channels, out);
-	print_sleeps("  woken by ", &states->wakers, out);
+	print_sleeps(plain ? ", in " : "  in ", &states->channels, out);
+	print_sleeps(plain ? ", woken by " : "  woken by ", &states->wakers, out);
 }
 
 static void slow(struct nw_output *output, const struct nw_slow_span *slow)
@@ -238,14 +254,15 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 	char time[32], latency[16], least[16];
 
 	time_text(last->time, slow->run_start, slow->wall ? slow->wall_ns : 0, time);
-	line_start(time, last, slow->task, out);
+	line_start(output, time, last, slow->task, out);
+	nw_buf_adds(out, output->plain ? "span " : "");
 	nw_buf_add_escaped(out, slow->span->name, strlen(slow->span->name));
 	nw_duration_text(slow->latency, latency);
-	nw_buf_printf(out,
-		      slow->open  ? " open for %s"
-		      : slow->net ? " %s net"
-				  : " %s",
-		      latency);
+	nw_buf_printf(out, "%s %s%s",
+		      slow->open      ? " open for"
+		      : output->plain ? " took"
+				      : "",
+		      latency, slow->net && !slow->open ? " net" : "");
 	if (slow->end_may_be_lost)
 		nw_buf_adds(out, " (or its end is lost)");
 	if (slow->percentile > 0) {
@@ -253,12 +270,12 @@ static void slow(struct nw_output *output, const struct nw_slow_span *slow)
 		nw_buf_printf(out, " (p%.10g so far: %s)", slow->percentile * 100, least);
 	}
 	if (slow->states)
-		print_states(slow->states, out);
-	print_side(slow, "from", slow->began, out);
-	print_side(slow, "to", slow->ended, out);
-	nw_buf_addc(out, '\n');
+		print_states(slow->states, output->plain, out);
+	print_side(slow, output->plain ? ", at the start" : "  from", slow->began, out);
+	print_side(slow, output->plain ? ", at the end" : "  to", slow->ended, out);
+	nw_buf_adds(out, output->plain ? ".\n" : "\n");
 	if (slow->stacks && nw_slow_stack(slow))
-		print_stack(slow->stacks, nw_slow_stack(slow), out);
+		print_stack(output, slow->stacks, nw_slow_stack(slow), out);
 }
 
 static void loss(struct nw_output *output, const struct nw_record *loss)
@@ -266,8 +283,8 @@ static void loss(struct nw_output *output, const struct nw_record *loss)
 	char lost[48];
 
 	nw_lost_text(loss->lost, loss->lost_is_least, lost);
-	nw_buf_printf(&output->text, "[CPU %u: %s]\n", loss->cpu,
-		      loss->lost ? lost : "events lost");
+	nw_buf_printf(&output->text, output->plain ? "On CPU %u: %s.\n" : "[CPU %u: %s]\n",
+		      loss->cpu, loss->lost ? lost : "events lost");
 }
 
 static void quiet(struct nw_output *output, uint64_t first, uint64_t count)

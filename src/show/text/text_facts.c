@@ -143,28 +143,68 @@ void nw_text_checked(struct nw_output *output, const struct nw_image *image,
 
 /* ---- features ----------------------------------------------------------------------- */
 
+static void feature_row(const struct nw_features *features, size_t i,
+			struct nw_table *table)
+{
+	const struct nw_feature_info *info = &nw_feature_table[i];
+	const char *tried = features->tried[i];
+
+	nw_table_text(table, info->name);
+	nw_table_text(table, features->has[i]	   ? "yes"
+			     : features->masked[i] ? "masked"
+						   : "no");
+	nw_table_cell(table, "%s%s%s", info->how, tried ? "; tried: " : "",
+		      tried ? tried : "");
+	nw_table_cell(table, "%s; without: %s", info->what, info->without);
+}
+
+static void feature_sentences(const struct nw_features *features, size_t i,
+			      struct nw_buf *out)
+{
+	const struct nw_feature_info *info = &nw_feature_table[i];
+	const char *tried = features->tried[i];
+
+	nw_buf_printf(out, "Feature %s is %s: %s. Found by %s%s%s. Without it: %s.\n",
+		      info->name,
+		      features->has[i]	    ? "here"
+		      : features->masked[i] ? "masked"
+					    : "not here",
+		      info->what, info->how, tried ? "; tried: " : "", tried ? tried : "",
+		      info->without);
+}
+
 void nw_text_features(struct nw_output *output, const struct nw_features *features)
 {
 	static const bool left[] = {true, true, true, true};
 	struct nw_table table = {.columns = 4, .left = left};
 
-	nw_table_text(&table, "FEATURE");
-	nw_table_text(&table, "HERE");
-	nw_table_text(&table, "FOUND BY");
-	nw_table_text(&table, "WHAT IT IS, AND WHAT IS DONE WITHOUT IT");
-	for (size_t i = 0; i < NW_FEATURE_COUNT; i++) {
-		const struct nw_feature_info *info = &nw_feature_table[i];
-		nw_table_text(&table, info->name);
-		nw_table_cell(&table, "%s",
-			      features->has[i]	    ? "yes"
-			      : features->masked[i] ? "masked"
-						    : "no");
-		nw_table_cell(&table, "%s%s%s", info->how,
-			      features->tried[i] ? "; tried: " : "",
-			      features->tried[i] ? features->tried[i] : "");
-		nw_table_cell(&table, "%s; without: %s", info->what, info->without);
+	if (!output->plain) {
+		nw_table_text(&table, "FEATURE");
+		nw_table_text(&table, "HERE");
+		nw_table_text(&table, "FOUND BY");
+		nw_table_text(&table, "WHAT IT IS, AND WHAT IS DONE WITHOUT IT");
 	}
+	for (size_t i = 0; i < NW_FEATURE_COUNT; i++)
+		if (output->plain)
+			feature_sentences(features, i, &output->text);
+		else
+			feature_row(features, i, &table);
 	nw_table_print(&table, &output->text);
+}
+
+/* Adds a row, or writes a sentence for a screen reader. */
+static void overhead(struct nw_output *output, const char *kind, uint64_t ns,
+		     struct nw_table *table)
+{
+	char each[16];
+
+	nw_duration_text(ns, each);
+	if (output->plain) {
+		nw_buf_printf(&output->text, "A hit costs %s: %s.\n", each, kind);
+		return;
+	}
+	nw_table_text(table, kind);
+	nw_table_text(table, each);
 }
 
 void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *cost)
@@ -183,7 +223,6 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 	};
 	static const bool left[] = {true};
 	struct nw_table table = {.columns = 2, .left = left};
-	char each[16];
 
 	nw_buf_addc(&output->text, '\n');
 	if (!cost->times) {
@@ -192,21 +231,20 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 			"The probe overhead is unknown here; `nopwatch stat -v` says why.\n");
 		return;
 	}
-	nw_table_text(&table, "PROBE");
-	nw_table_text(&table, "OVERHEAD OF A HIT");
+	if (!output->plain) {
+		nw_table_text(&table, "PROBE");
+		nw_table_text(&table, "OVERHEAD OF A HIT");
+	}
 	for (size_t i = 0; i < NW_COST_KINDS; i++) {
 		const struct nw_hit_cost *kind = &cost->kind[i];
-		if (!kinds[i] || (!kind->before && !kind->after))
-			continue;
-		nw_duration_text((uint64_t)kind->before + kind->after, each);
-		nw_table_text(&table, kinds[i]);
-		nw_table_text(&table, each);
+		if (kinds[i] && (kind->before || kind->after))
+			overhead(output, kinds[i], (uint64_t)kind->before + kind->after,
+				 &table);
 	}
 	/* 256 words: the stack that --stack copies. */
-	nw_duration_text((uint64_t)cost->word_ps * NW_STACK_BYTES / sizeof(uint64_t) / 1000,
-			 each);
-	nw_table_text(&table, "its stack, with --stack");
-	nw_table_text(&table, each);
+	overhead(output, "its stack, with --stack",
+		 (uint64_t)cost->word_ps * NW_STACK_BYTES / sizeof(uint64_t) / 1000,
+		 &table);
 	nw_table_print(&table, &output->text);
 }
 
@@ -348,16 +386,24 @@ void nw_text_change(struct nw_output *output, const struct nw_change *change)
 
 static const struct {
 	const char *text, *color;
+	const char *said; /* in a sentence */
 } results[] = {
-	[NW_RESULT_PASS] = {"ok", "\033[32m"},
-	[NW_RESULT_FAIL] = {"FAIL", "\033[1;31m"},
-	[NW_RESULT_UNKNOWN] = {"?", "\033[33m"},
+	[NW_RESULT_PASS] = {"ok", "\033[32m", "passes"},
+	[NW_RESULT_FAIL] = {"FAIL", "\033[1;31m", "fails"},
+	[NW_RESULT_UNKNOWN] = {"?", "\033[33m", "has no result"},
 };
 
 /* Appends a sentence, which may hold paths and names from files. */
 static void add_sentence(struct nw_buf *out, const char *text)
 {
 	nw_buf_add_sentence(out, text, strlen(text));
+}
+
+/* Ends a sentence, unless it has its end. */
+static void end_sentence(struct nw_buf *out)
+{
+	if (!out->len || !strchr(".?!", out->data[out->len - 1]))
+		nw_buf_addc(out, '.');
 }
 
 void nw_text_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
@@ -370,17 +416,24 @@ void nw_text_diagnosis(struct nw_output *output, const struct nw_diagnosis *diag
 		nw_buf_addc(out, '\n');
 	}
 	nw_vec_each (&diagnosis->checks, check) {
-		nw_buf_printf(
-			out, "%s%-5s%s %-10s ", color ? results[check->result].color : "",
-			results[check->result].text, color ? "\033[0m" : "", check->name);
+		if (output->plain)
+			nw_buf_printf(out, "Check %s %s: ", check->name,
+				      results[check->result].said);
+		else
+			nw_buf_printf(out, "%s%-5s%s %-10s ",
+				      color ? results[check->result].color : "",
+				      results[check->result].text, color ? "\033[0m" : "",
+				      check->name);
 		add_sentence(out, check->saw);
+		if (output->plain)
+			end_sentence(out);
 		nw_buf_addc(out, '\n');
 	}
 	nw_buf_printf(out, "%s%sVerdict: ", diagnosis->checks.count ? "\n" : "",
 		      color ? "\033[1m" : "");
 	add_sentence(out, diagnosis->text);
-	bool ends = out->len && strchr(".?!", out->data[out->len - 1]);
-	nw_buf_printf(out, "%s%s\n", ends ? "" : ".", color ? "\033[0m" : "");
+	end_sentence(out);
+	nw_buf_adds(out, color ? "\033[0m\n" : "\n");
 	for (size_t i = 1; i < diagnosis->reasons.count; i++) {
 		if (strstr(diagnosis->text, diagnosis->reasons.item[i].text))
 			continue;
@@ -389,7 +442,7 @@ void nw_text_diagnosis(struct nw_output *output, const struct nw_diagnosis *diag
 		nw_buf_adds(out, ".\n");
 	}
 	nw_vec_each (&diagnosis->remedy, command) {
-		nw_buf_adds(out, "    ");
+		nw_buf_adds(out, output->plain ? "Type: " : "    ");
 		add_sentence(out, *command);
 		nw_buf_addc(out, '\n');
 	}

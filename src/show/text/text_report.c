@@ -753,6 +753,8 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	struct nw_buf *out = &output->text;
 	struct text t = {.report = report, .out = out};
 
+	output->plain = report->layout.plain;
+
 	if (!report->view.spans_only)
 		t.silent[NW_SUBJECT_PROBES] = count_silent(report, NW_SUBJECT_PROBES,
 							   report->selection->probes.count);
