@@ -1,5 +1,7 @@
 # The commands in README and in the documents for beginners are understood, and what they show of the sample is true.
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=../lib/documents.sh
+. "$TESTS_LIB/documents.sh"
 top=$(cd "$TESTS_LIB/../.." && pwd)
 cd "$TEST_DIR" || exit 1
 cp "$SERVER" server
@@ -9,7 +11,7 @@ nopwatch() { timeout 60 "$NOPWATCH" "$@"; }
 
 # commands FILE: the lines of its blocks, and what stands in backquotes in its tables
 commands() {
-  awk '/^```/ { block = !block; next } block && /^(sudo )?nopwatch / && !/nopwatch (clean|remove)/ { sub(/^sudo /, ""); print }' "$1"
+  shown_commands "$1" | grep '^nopwatch ' | grep -vE 'nopwatch (clean|remove)| \.\.\.'
   grep '^|' "$1" | grep -oE '`nopwatch [a-z]+ [^`]+`' | tr -d '`' | grep -vE '\.\.\.|SPEC|FILE'
 }
 

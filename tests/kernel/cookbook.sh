@@ -1,5 +1,7 @@
 # Every command of docs/cookbook.md is understood: --dry-run, or a bundled recording in the place of the one it speaks of.
 . "$(dirname "$0")/../lib/kernel.sh"
+# shellcheck source=../lib/documents.sh
+. "$TESTS_LIB/documents.sh"
 
 (cd "$TESTS_LIB/../.." && cat docs/cookbook.md) >cookbook.md
 python3 - cookbook.md <<'PY' || fail "the cookbook can be taken apart"
@@ -23,20 +25,16 @@ cp "$SERVER" bin/server
 "$SERVER" -t 60 >/dev/null 2>&1 & server=$!
 java=$server
 sample=$PWD/before.dat
-export server java sample NOPWATCH
-cat >bin/nopwatch <<'SH'
-#!/bin/sh
-case "$*" in
+export server java sample
+# shellcheck disable=SC2016 # the program's own
+nopwatch_shim 'case "$*" in
 list\ *|report\ *|*--from*|why\ *) exec "$NOPWATCH" "$@" ;;
 esac
 sub=$1
 shift
 "$NOPWATCH" "$sub" --dry-run "$@" >"$sub.dry" 2>"$sub.err"
 echo $? >>statuses
-cat "$sub.err" >>errors
-SH
-chmod +x bin/nopwatch
-PATH=$PWD/bin:$PATH
+cat "$sub.err" >>errors'
 
 is "there are at least 20 recipes" "$([ "$(ls ./*.sh | wc -l)" -ge 20 ] && echo yes)" yes
 for recipe in ./*.sh; do
