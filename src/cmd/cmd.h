@@ -168,6 +168,9 @@ void nw_recipe_note(void);
 
 /* Finds the command that words[0] names, or the only one whose name begins so. A hint uses the words behind it. */
 const struct nw_command *nw_find_command(char *const *words, struct nw_error *err);
+/* Return what does here what another tool's option ("-e", "--event=x") or command does there, or NULL. */
+const char *nw_option_habit(const char *option);
+const char *nw_command_habit(const char *command);
 
 /* Appends the help text of an option of a command. */
 void nw_option_help(const struct nw_command *command, const struct nw_option *option,

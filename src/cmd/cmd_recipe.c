@@ -120,6 +120,28 @@ static int read_recipe(const char *path, struct recipe *out)
 	return ret;
 }
 
+/* Suggests recipes whose names are like this one, or begin it: postgres for postgresql. */
+static void hint_recipes(const nw_strings *dirs, const char *name, struct nw_error *err)
+{
+	nw_cleanup(nw_buf_free) struct nw_buf near = {0};
+
+	nw_error_hint(err, "`nopwatch recipe` lists the recipes");
+	nw_vec_each (dirs, dir) {
+		nw_cleanup(nw_free_ptr) char *pattern = nw_text("%s/*", *dir);
+		nw_cleanup(nw_strings_free) nw_strings paths = {0};
+		if (!pattern || nw_glob_files(pattern, &paths) < 0)
+			return;
+		nw_vec_each (&paths, path) {
+			const char *known = strrchr(*path, '/') + 1;
+			if (nw_may_mean(name, known) ||
+			    strncmp(name, known, strlen(known)) == 0)
+				nw_buf_printf(&near, "%s%s", near.len ? ", " : "", known);
+		}
+	}
+	if (near.len)
+		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
+}
+
 static int find_recipe(const char *name, struct recipe *out, struct nw_error *err)
 {
 	nw_cleanup(nw_strings_free) nw_strings dirs = {0};
@@ -133,7 +155,7 @@ static int find_recipe(const char *name, struct recipe *out, struct nw_error *er
 	found = ret < 0 ? ret : found;
 	if (found == -ENOENT) {
 		nw_fail_usage(err, "there is no recipe '%s'", name);
-		nw_error_hint(err, "`nopwatch recipe` lists the recipes");
+		hint_recipes(&dirs, name, err);
 		return -EINVAL;
 	}
 	if (found < 0)

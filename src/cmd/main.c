@@ -116,8 +116,12 @@ static void no_such_command(const char *name, char *const *words, struct nw_erro
 	else if (*name == '-')
 		nw_error_hint(err, "options follow the command: nopwatch %s %s ...",
 			      command, name);
+	else if (strchr(name, '/'))
+		nw_error_hint(err, "to run a program: nopwatch stat SPEC... -- %s", name);
 	else
 		nw_error_hint(err, "`nopwatch help` lists the commands");
+	if (nw_command_habit(name))
+		nw_error_hint(err, "%s", nw_command_habit(name));
 	nw_buf_free(&near);
 }
 

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "kernel/manage/manage.h"
@@ -135,6 +136,12 @@ static int take_format(const struct nw_option *option, struct nw_args *args,
 	formats.wanted = nw_buf_str(&names);
 	bad_value(&formats, value, err);
 	nw_buf_free(&names);
+	for (size_t i = 0; nw_output_formats[i]; i++)
+		if (strcasecmp(value, nw_output_formats[i]->name) == 0 ||
+		    nw_may_mean(value, nw_output_formats[i]->name))
+			nw_error_hint(err, "did you mean %s?", nw_output_formats[i]->name);
+	if (*value == '-')
+		nw_error_hint(err, "to count what CMD starts, too, write --follow");
 	return -EINVAL;
 }
 
@@ -496,22 +503,6 @@ static int take_option(int value, struct nw_args *args, struct nw_error *err)
 	return options[i].take(&options[i], args, optarg, err);
 }
 
-/* Letters of options of bpftrace, bcc's tools, perf and trace-cmd, and their meaning there. */
-static const struct {
-	char letter;
-	const char *hint;
-} habits[] = {
-	{'c', "put the command at the end: -- CMD"},
-	{'e', "name probes without an option: nopwatch stat SPEC..."},
-	{'g', "`nopwatch stat --stack` shows who called"},
-	{'l', "`nopwatch list FILE` lists the probes of a file"},
-	{'F',
-	 "nopwatch does not sample, it counts every hit; use --max-rate to limit them"},
-	{'I', "`nopwatch stat -i TIME` reports every so often"},
-	{'k',
-	 "nopwatch uses the kernel's monotonic clock; `nopwatch trace -T` shows the time of day"},
-};
-
 /* Suggests options that the user may have meant by an unknown one, or says where they are listed. */
 static void hint_option(const struct nw_command *command, const char *word,
 			struct nw_error *err)
@@ -519,9 +510,6 @@ static void hint_option(const struct nw_command *command, const char *word,
 	struct nw_buf near = {0};
 
 	nw_error_hint(err, "`nopwatch help %s` lists its options", command->name);
-	for (size_t i = 0; word[1] != '-' && i < NW_COUNT(habits); i++)
-		if (habits[i].letter == word[1])
-			nw_error_hint(err, "%s", habits[i].hint);
 	for (size_t i = 0; word[1] == '-' && i < NW_COUNT(options); i++)
 		if (nw_takes_option(command, &options[i]) &&
 		    nw_may_mean(word + 2, options[i].name))
@@ -529,6 +517,8 @@ static void hint_option(const struct nw_command *command, const char *word,
 				      options[i].name);
 	if (near.len)
 		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
+	if (nw_option_habit(word))
+		nw_error_hint(err, "%s", nw_option_habit(word));
 	nw_buf_free(&near);
 }
 
@@ -627,10 +617,21 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 	return -EINVAL;
 }
 
-/* Suggests "--pid" for "-pid", which getopt_long() takes for -p and its value. */
-static void hint_long_option(const struct nw_command *command, const char *word,
-			     struct nw_error *err)
+/*
+ * Suggests "--pid" for "-pid", which getopt_long() takes for -p and its value, the -- before another tool's command line,
+ * and a recording without perf's -i.
+ */
+static void hint_other(const struct nw_command *command, char *const *argv,
+		       const char *word, struct nw_error *err)
 {
+	static const char *const tools[] = {"bpftrace", "stap", "perf", "trace-cmd"};
+
+	for (size_t i = 0; command == &nw_cmd_why && i < NW_COUNT(tools); i++)
+		if (argv[1] && strcmp(argv[1], tools[i]) == 0)
+			nw_error_hint(err, "write -- before it: nopwatch why -- %s ...",
+				      tools[i]);
+	if (command == &nw_cmd_report && access(word, R_OK) == 0)
+		nw_error_hint(err, "a recording needs no option: nopwatch report %s", word);
 	for (size_t i = 0; *word == '-' && i < NW_COUNT(options); i++)
 		if (strcmp(word + 1, options[i].name) == 0 &&
 		    nw_takes_option(command, &options[i]))
@@ -673,7 +674,7 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 	}
 	args.view.top = (size_t)args.top;
 	if (ret < 0)
-		hint_long_option(command, argv[optind - 1], err);
+		hint_other(command, argv, argv[optind - 1], err);
 	if (ret == 0)
 		ret = check_format(command, &args, err);
 	if (ret == 0)

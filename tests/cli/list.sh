@@ -159,7 +159,8 @@ is "asked for as uprobes, too" "$("$NOPWATCH" list 'uprobe:./target:w*k')" "func
 is "in JSON, too" "$("$NOPWATCH" list -j 'func:./target:work' | grep -o '"type":"function","name":"work","symbol":"work","path":"./target"')" \
   '"type":"function","name":"work","symbol":"work","path":"./target"'
 said=$("$NOPWATCH" list func:./target:nosuch 2>&1)
-is "a function that is not there" "$? $said" "1 nopwatch: there is no function 'nosuch' in ./target"
+is "a function that is not there" "$? $said" "1 nopwatch: there is no function 'nosuch' in ./target
+nopwatch: \`nopwatch list --functions ./target\` lists those that are there"
 said=$("$NOPWATCH" list func:./nofile:nosuch 2>&1)
 has "nor the file" "$? $said" "^1 nopwatch: .*'./nofile'.*No such file"
 if cp "$PROGRAMS/names" names 2>/dev/null && "$NOPWATCH" list 'func:./names:app::*' >out 2>/dev/null; then

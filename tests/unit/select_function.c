@@ -161,10 +161,12 @@ START_TEST(what_cannot_be_probed_is_told_why)
 		int code;
 		const char *what, *hint;
 	} cases[] = {
-		{"uprobe:./prog:gone", ENOENT, "there is no function 'gone' in ./prog", ""},
+		{"uprobe:./prog:gone", ENOENT, "there is no function 'gone' in ./prog",
+		 "`nopwatch list --functions ./prog` lists those that are there"},
 		{"uprobe:./prog:mai", ENOENT, "there is no function 'mai' in ./prog",
 		 "did you mean main?"},
-		{"func:./pr*:gone", ENOENT, "there is no function 'gone' in ./prune", ""},
+		{"func:./pr*:gone", ENOENT, "there is no function 'gone' in ./prune",
+		 "`nopwatch list --functions ./prune` lists those that are there"},
 		{"uprobe:./prog:imported", ENOENT,
 		 "'imported' is only imported by ./prog, not defined there",
 		 "probe the library that defines it: nopwatch list -p PID shows what a "
@@ -187,7 +189,8 @@ START_TEST(what_cannot_be_probed_is_told_why)
 		 "'uprobe:./prog:main(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q)' names 17 "
 		 "arguments, but uprobe:main has 16",
 		 ""},
-		{"uprobe:./prog:m*x", ENOENT, "there is no function 'm*x' in ./prog", ""},
+		{"uprobe:./prog:m*x", ENOENT, "there is no function 'm*x' in ./prog",
+		 "`nopwatch list --functions ./prog` lists those that are there"},
 		{"func:./prog:main,returns=insn", EOPNOTSUPP,
 #ifdef NW_HAVE_CAPSTONE
 		 "./prog: the return instructions of 'main' cannot be told: it runs on "

@@ -336,6 +336,10 @@ START_TEST(a_bad_spec_is_told_why)
 	static const char returns[] = "returns= takes insn, and nothing else";
 	static const char no_returns[] =
 		"returns= is for func: and uretprobe:, which have returns";
+	static const char program[] = "a program is behind it";
+	static const char percent[] = "it ends as perf's probes of returns do";
+	static const char samples[] =
+		"nopwatch counts the hits of probes, it does not sample";
 	static const char kernel[] =
 		"nopwatch does not probe the kernel's functions, only those of programs, "
 		"and the kernel's own events";
@@ -382,6 +386,11 @@ START_TEST(a_bad_spec_is_told_why)
 		{"tracepoint::sched", tracepoint},
 		{"p:n(1a)", name},
 		{"p:n(a b)", name},
+		{"p:n(a:u8, int b)", name},
+		{"p:n { @ = count(); }", program},
+		{"uprobe:/bin/x:main /arg0 > 5/ { }", program},
+		{"uprobe:/bin/x:main%return", percent},
+		{"profile:hz:99", samples},
 		{"p:n(a-b)", name},
 		{"p:n(*)", name},
 		{"p:n(a(b))", name},
@@ -409,6 +418,15 @@ START_TEST(a_bad_spec_is_told_why)
 			ck_assert_str_eq(
 				err.hint,
 				"events of the kernel are tracepoint:SYSTEM:EVENT");
+		else if (cases[i].why == name && strchr(cases[i].text, ' '))
+			ck_assert_ptr_nonnull(strstr(err.hint, "(id:s32, path:string)"));
+		else if (cases[i].why == program)
+			ck_assert_ptr_nonnull(
+				strstr(err.hint, "--filter, --by and --hist"));
+		else if (cases[i].why == percent)
+			ck_assert_str_eq(err.hint, "write uretprobe:/bin/x:main");
+		else if (cases[i].why == samples)
+			ck_assert_ptr_nonnull(strstr(err.hint, "`perf record`"));
 		else if (cases[i].why == path)
 			ck_assert_ptr_nonnull(strstr(
 				err.hint, ":FILE:main, as in func:libc.so.6:malloc"));

@@ -224,10 +224,20 @@ int nw_no_file_named(const char *spec, struct nw_error *err)
 			"if %.*s is the file, write usdt:%.*s:*:%s; if it is the provider, add -p PID, -x FILE or -- CMD",
 			(int)(colon - first), first, (int)(colon - first), first,
 			colon + 1);
+	else if (strncmp(spec, "sys_enter_", 10) == 0 || strncmp(spec, "sys_exit_", 9) == 0)
+		nw_error_hint(err, "an event of the kernel is tracepoint:syscalls:%s",
+			      spec);
+	else if (strncmp(spec, "usdt:", 5) == 0 && !strchr(spec + 5, ':'))
+		nw_error_hint(err, "all probes of that file are '%s:*'", spec);
 	else if (strchr(spec, ':'))
 		nw_error_hint(
 			err,
 			"add -p PID, -x FILE or -- CMD, or write usdt:PATH:PROVIDER:NAME");
+	else if (strchr(spec, '/') && nw_locate(spec, &program, NULL) == 0)
+		nw_error_hint(
+			err,
+			"its probes are 'usdt:%s:*', a function of it is func:%s:FUNCTION; to run it, put it at the end: -- %s",
+			spec, spec, spec);
 	else if (nw_locate(spec, &program, NULL) == 0)
 		nw_error_hint(err, "put a command at the end: -- %s", spec);
 	else

@@ -66,8 +66,12 @@ static int function_fail(const struct matching *m, int ret)
 			"there is no function '%s' in what was read of %s: its symbol tables are larger than itself",
 			spec->name, path);
 	default:
-		return nw_fail(m->err, ENOENT, "there is no function '%s' in %s",
-			       spec->name, path);
+		nw_fail(m->err, ENOENT, "there is no function '%s' in %s", spec->name,
+			path);
+		nw_error_hint(m->err,
+			      "`nopwatch list --functions %s` lists those that are there",
+			      path);
+		return -ENOENT;
 	}
 }
 

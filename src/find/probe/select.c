@@ -93,7 +93,10 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 			spec->text);
 		nw_error_hint(
 			err,
-			"name the file: usdt:FILE:PROVIDER:NAME, or -x FILE; a process of -p that has just begun may not have loaded it yet");
+			strchr(spec->text, ':')
+				? "name the file: usdt:FILE:PROVIDER:NAME, or -x FILE; a process of -p that has just begun may not have loaded it yet"
+				: "to time a function, write func:FILE:%s (func:libc.so.6:malloc); a probe is usdt:FILE:PROVIDER:NAME",
+			spec->text);
 		return -ENOENT;
 	}
 	if (candidates->count == 1 && !notes) {
@@ -123,6 +126,8 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		nw_buf_printf(&otherwise, "; to time a function, write func:%s:%s",
 			      candidates->count == 1 ? candidates->item[0]->path : "*",
 			      spec->text);
+	else if (strchr("./", *spec->text))
+		nw_buf_printf(&otherwise, "; to time a function, write func:%s", spec->text);
 	nw_near_hint(&near, nw_buf_str(&otherwise), err);
 	return -ENOENT;
 }

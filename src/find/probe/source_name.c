@@ -391,6 +391,8 @@ int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_fun
 	if (out->symbols.count)
 		return 0;
 	nw_fail(err, ENOENT, "there is no function '%s' in %s", pattern, image->path);
+	nw_error_hint(err, "`nopwatch list --functions %s` lists those that are there",
+		      image->path);
 	if (!nw_has_glob(pattern) && nw_near_functions(image, pattern, &near) == 0 &&
 	    *near.text[0])
 		nw_near_hint(&near, "", err);

@@ -186,10 +186,15 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 		return nw_no_memory(err);
 	bool of_function = spec->kind == NW_SPEC_FUNC || spec->kind == NW_SPEC_UPROBE;
 	if (name_len >= sizeof(arg->name) ||
-	    !(is_identifier(text, name_len) || (of_function && is_path(text, name_len))))
-		return bad_spec(
-			err, whole,
-			"an argument's name is a C identifier of up to 31 characters");
+	    !(is_identifier(text, name_len) || (of_function && is_path(text, name_len)))) {
+		bad_spec(err, whole,
+			 "an argument's name is a C identifier of up to 31 characters");
+		if (memchr(text, ' ', name_len))
+			nw_error_hint(
+				err,
+				"the type stands behind the name and a colon: (id:s32, path:string)");
+		return -EINVAL;
+	}
 	memcpy(arg->name, text, name_len);
 	if (colon && parse_type(colon + 1, len - name_len - 1, arg) < 0)
 		return unknown_type(whole, colon + 1, len - name_len - 1, arg, err);
@@ -425,18 +430,39 @@ static const struct {
 	{"", NW_SPEC_USDT, parse_usdt},
 };
 
+static const char of_kernel[] =
+	"nopwatch does not probe the kernel's functions, only those of programs, and the kernel's own events";
+static const char its_events[] = "events of the kernel are tracepoint:SYSTEM:EVENT";
+static const char samples[] = "nopwatch counts the hits of probes, it does not sample";
+static const char by_perf[] = "`perf record` and `perf stat` sample and count those";
+
 /* Kinds of probes of other tools that uprobes cannot replace. */
-static const char *const foreign[] = {"kprobe:", "kretprobe:", "fentry:",	"fexit:",
-				      "kfunc:",	 "kretfunc:",  "rawtracepoint:"};
+static const struct {
+	const char *prefix, *why, *hint;
+} foreign[] = {
+	{"kprobe:", of_kernel, its_events},
+	{"kretprobe:", of_kernel, its_events},
+	{"fentry:", of_kernel, its_events},
+	{"fexit:", of_kernel, its_events},
+	{"kfunc:", of_kernel, its_events},
+	{"kretfunc:", of_kernel, its_events},
+	{"rawtracepoint:", of_kernel, its_events},
+	{"profile:hz:", samples, by_perf},
+	{"profile:s:", samples, by_perf},
+	{"profile:ms:", samples, by_perf},
+	{"software:", samples, by_perf},
+	{"hardware:", samples, by_perf},
+	{"interval:s:", "it is no probe", "`nopwatch stat -i TIME` reports every so often"},
+	{"interval:ms:", "it is no probe",
+	 "`nopwatch stat -i TIME` reports every so often"},
+};
 
 /* Other tools' names for kinds that exist here. */
 static const struct {
 	const char *theirs, *ours;
-} spelled[] = {{"u:", "uprobe:"},
-	       {"ur:", "uretprobe:"},
-	       {"uprobes:", "uprobe:"},
-	       {"t:", "tracepoint:"},
-	       {"tp:", "tracepoint:"}};
+} spelled[] = {{"u:", "uprobe:"},	{"ur:", "uretprobe:"},
+	       {"uprobes:", "uprobe:"}, {"t:", "tracepoint:"},
+	       {"tp:", "tracepoint:"},	{"syscall:", "tracepoint:syscalls:sys_enter_"}};
 
 static int misspelled(const char *text, struct nw_error *err)
 {
@@ -449,6 +475,27 @@ static int misspelled(const char *text, struct nw_error *err)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+/* Refuses a program of bpftrace's behind the probe, as in "usdt:a:b:c /arg0/ { ... }", and perf's "%return". */
+static int has_program(const char *text, struct nw_error *err)
+{
+	const char *brace = strstr(text, " {"), *slash = strstr(text, " /");
+	const char *end = brace && slash && slash < brace ? slash : brace;
+	const char *percent = strstr(text, "%return"), *body = strchr(text, ':');
+
+	if (end) {
+		bad_spec(err, text, "a program is behind it");
+		nw_error_hint(
+			err,
+			"give the probe alone, '%.*s'; --filter, --by and --hist choose and count",
+			(int)(end - text), text);
+	} else if (percent && !percent[7] && body) {
+		bad_spec(err, text, "it ends as perf's probes of returns do");
+		nw_error_hint(err, "write uretprobe:%.*s", (int)(percent - body - 1),
+			      body + 1);
+	}
+	return end || (percent && !percent[7] && body) ? -EINVAL : 0;
 }
 
 /*
@@ -545,16 +592,15 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 	size_t kind, prefix = find_kind(text, &kind);
 
 	for (size_t i = 0; i < NW_COUNT(foreign); i++)
-		if (strncmp(text, foreign[i], strlen(foreign[i])) == 0) {
-			bad_spec(
-				err, spec->text,
-				"nopwatch does not probe the kernel's functions, only those of programs, and the kernel's own events");
-			nw_error_hint(err,
-				      "events of the kernel are tracepoint:SYSTEM:EVENT");
+		if (strncmp(text, foreign[i].prefix, strlen(foreign[i].prefix)) == 0) {
+			bad_spec(err, spec->text, foreign[i].why);
+			nw_error_hint(err, "%s", foreign[i].hint);
 			return -EINVAL;
 		}
 	spec->kind = kinds[kind].kind;
 	int ret = misspelled(spec->text, err);
+	if (ret == 0)
+		ret = has_program(spec->text, err);
 	if (ret == 0)
 		ret = take_returns(text, spec, err);
 	/* The last parentheses contain the arguments: a path may have others, and so may C++ names. */

@@ -163,11 +163,14 @@ static int read_compare(struct reader *r, struct test *test)
 		test->compare = known[i].compare;
 		return 0;
 	}
-	return complain(r, r->at,
-			strncmp(r->at, "=>", 2) == 0   ? "use '>=' instead of '=>'"
-			: strncmp(r->at, "=<", 2) == 0 ? "use '<=' instead of '=<'"
-			: *r->at == '='		       ? "use '==' instead of '='"
-						       : "a comparison is missing");
+	return complain(
+		r, r->at,
+		strncmp(r->at, "=>", 2) == 0   ? "use '>=' instead of '=>'"
+		: strncmp(r->at, "=<", 2) == 0 ? "use '<=' instead of '=<'"
+		: *r->at == '='		       ? "use '==' instead of '='"
+		: !*r->at
+			? "a comparison is missing (without quotes a shell takes > and < for files)"
+			: "a comparison is missing");
 }
 
 /* Is the value compared as text? Otherwise it is compared as a number. */
