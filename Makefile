@@ -15,6 +15,8 @@ BINDIR      ?= $(PREFIX)/bin
 LIBDIR      ?= $(PREFIX)/lib
 INCLUDEDIR  ?= $(PREFIX)/include
 MANDIR      ?= $(PREFIX)/share/man
+# The documents for users; empty: none, where a package puts them elsewhere.
+DOCDIR      ?= $(PREFIX)/share/doc/nopwatch
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 RECIPESDIR = $(PREFIX)/share/nopwatch/recipes
 ZSHCOMPDIR  ?= $(PREFIX)/share/zsh/site-functions
@@ -279,18 +281,24 @@ install: all
 	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/nopwatch.pc"
 	$(INSTALL) -m 644 include/nopwatch/*.h "$(DESTDIR)$(INCLUDEDIR)/nopwatch"
 	$(INSTALL) -m 644 docs/man/nopwatch.1 "$(DESTDIR)$(MANDIR)/man1/nopwatch.1"
+	scripts/man-pages $(BIN) "$(DESTDIR)$(MANDIR)/man1"
 	$(INSTALL) -m 644 docs/man/libnopwatch.3 "$(DESTDIR)$(MANDIR)/man3/libnopwatch.3"
 	$(INSTALL) -m 644 scripts/completion/nopwatch.bash "$(DESTDIR)$(BASHCOMPDIR)/nopwatch"
 	$(INSTALL) -m 644 scripts/completion/_nopwatch "$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch"
 	$(INSTALL) -m 644 scripts/completion/nopwatch.fish "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
 	$(INSTALL) -m 644 scripts/recipes/* "$(DESTDIR)$(RECIPESDIR)"
+ifneq ($(DOCDIR),)
+	$(INSTALL) -d "$(DESTDIR)$(DOCDIR)/docs"
+	$(INSTALL) -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)"
+	$(INSTALL) -m 644 docs/*.md "$(DESTDIR)$(DOCDIR)/docs"
+endif
 
 uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/nopwatch" "$(DESTDIR)$(LIBDIR)/libnopwatch.a" "$(DESTDIR)$(LIBDIR)/$(SONAME)" \
 		"$(DESTDIR)$(LIBDIR)/libnopwatch.so" "$(DESTDIR)$(LIBDIR)/pkgconfig/nopwatch.pc" \
-		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1" "$(DESTDIR)$(MANDIR)/man3/libnopwatch.3" "$(DESTDIR)$(BASHCOMPDIR)/nopwatch" \
+		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1" "$(DESTDIR)$(MANDIR)/man1"/nopwatch-*.1 "$(DESTDIR)$(MANDIR)/man3/libnopwatch.3" "$(DESTDIR)$(BASHCOMPDIR)/nopwatch" \
 		"$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch" "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
-	rm -rf "$(DESTDIR)$(INCLUDEDIR)/nopwatch" "$(DESTDIR)$(PREFIX)/share/nopwatch"
+	rm -rf "$(DESTDIR)$(INCLUDEDIR)/nopwatch" "$(DESTDIR)$(PREFIX)/share/nopwatch" $(if $(DOCDIR),"$(DESTDIR)$(DOCDIR)")
 
 clean:
 	$(quiet)rm -rf build

@@ -126,8 +126,10 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 		nw_buf_printf(&otherwise, "; to time a function, write func:%s:%s",
 			      candidates->count == 1 ? candidates->item[0]->path : "*",
 			      spec->text);
-	else if (strchr("./", *spec->text))
-		nw_buf_printf(&otherwise, "; to time a function, write func:%s", spec->text);
+	else if (strchr("./", *spec->text) &&
+		 strchr(spec->text, ':') == strrchr(spec->text, ':'))
+		nw_buf_printf(&otherwise, "; to time a function, write func:%s",
+			      spec->text);
 	nw_near_hint(&near, nw_buf_str(&otherwise), err);
 	return -ENOENT;
 }
