@@ -201,8 +201,8 @@ START_TEST(what_cannot_be_probed_is_told_why)
 #endif
 		 ""},
 		{"uprobe:./prog:main+4(a)", EINVAL,
-		 "'uprobe:./prog:main+4(a)' names 1 arguments, but uprobe:main+0x4 has 0",
-		 ""},
+		 "'a' of 'uprobe:./prog:main+4(a)' cannot be found: there is no debugging information (DWARF) for the file",
+		 "arguments by name need the file's debugging information: build with -g, or install its -dbgsym or -debuginfo package"},
 		{"uretprobe:./prog:main(a,b)", EINVAL,
 		 "'uretprobe:./prog:main(a,b)' names 2 arguments, but uretprobe:main has 1",
 		 ""},
