@@ -110,13 +110,49 @@ if [ "$(uname -m)" = x86_64 ]; then
   gave_up made.json perf-
 fi
 
-# Without a signal: the file is given up, and that is said.
-start
-"$NOPWATCH" stat -j --stack -d 2 "uprobe:$modules:leaf" -p $target >late.json 2>late.err &
-tracer=$!
-fall_silent
-ok "a run of two seconds ends by itself" wait_for has_ended $tracer
-has_shown stop
-gave_up late.json lib.so
+# Without a signal: the file is given up, and that is said, whether it cannot be opened (USR1) or not be read (USR2). A second
+# program needs another file of that file system, which is not asked for.
+for signal in USR1 USR2; do
+  start
+  "$modules" 0 gone/second.so ./plain.so >said 2>&1 &
+  second=$!
+  target=$second wait_for has_called
+  kill -STOP $second
+  "$NOPWATCH" stat -j --stack -n 300 "uprobe:$modules:leaf" -p $target,$second >late.json 2>late.err &
+  tracer=$!
+  wait_for armed
+  kill -$signal $server
+  kill -CONT $target $second
+  ok "$signal: a run of 300 hits ends by itself" wait_for has_ended $tracer
+  kill -9 $second
+  has_shown stop
+  gave_up late.json .so
+  holds "... and so is the other one" late.json "[it['files'] for row in of('loss') for it in row['unread']] == [2]"
+  is "... without asking for it" "$(sed -n 's/^\(asked\|read\) //p' served | sort -u | grep -c .)" 1
+done
+
+# If it is the file system of a debug file, functions have their names, of this file and of all others.
+if need objcopy; then
+  mkdir -p linked/.debug
+  objcopy --add-gnu-debuglink=plain.so plain.so linked/lib.so
+  "$PROGRAMS/unanswered" linked/.debug plain.so >served 2>&1 &
+  server=$!
+  wait_for grep -q ready served
+  kill -USR1 $server
+  "$modules" 0 linked/lib.so ./plain.so >said 2>&1 &
+  target=$!
+  wait_for has_called
+  "$NOPWATCH" stat -j --stack -n 20 "uprobe:$modules:leaf" -p $target >debug.json 2>debug.err
+  is "a debug file that does not answer is given up" $? 0
+  kill -9 $server $target
+  wait $server $target 2>/dev/null
+  umount -l linked/.debug
+  holds "... and functions have their names" debug.json "bool(of('stack')) and \
+    all([t.split('+')[0] for t in row['stack'][:4]] == ['leaf', 'step', 'step', 'main'] for row in of('stack'))"
+  holds "... and what is missing is said" debug.json "[(it['files'], it['missing'], 'debug file' in it['text']) \
+    for row in of('loss') for it in row.get('unread', [])] == [(1, 'lines', True)]"
+else
+  skip "debug files that do not answer" "objcopy is not installed"
+fi
 unchanged
 finish

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unanswered DIR FILE: mounts a file system at DIR (FUSE, spoken directly) in which every name is a copy of FILE. After
- * SIGUSR1 it answers nothing any more, like a server that is gone. It forgets nothing for longer than a question: the kernel
- * asks again at each look. It ends, and the mount with it, when it is killed.
+ * unanswered DIR FILE: mounts a file system at DIR (FUSE, spoken directly) in which every name is a file of its own with the
+ * content of FILE. After SIGUSR1 it answers nothing any more, like a server that is gone; after SIGUSR2 it answers all but
+ * reads. It prints a line "asked NAME" for each request to open a file or to look at it, and "read NAME" for each to read it,
+ * that has no answer. It forgets nothing for longer than a question: the kernel asks again at each look. It ends, and the
+ * mount with it, when it is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +21,36 @@
 
 enum {
 	MOST = 1 << 20, /* bytes of a request or of an answer */
-	NODE = 2	/* the number of the file; the directory's is FUSE_ROOT_ID */
+	MOST_NAMES = 256,
+	FIRST_NODE = 2 /* the number of the first name; the directory's is FUSE_ROOT_ID */
 };
 
-static volatile sig_atomic_t silent;
+static volatile sig_atomic_t silent; /* the number of the signal that came */
 static int device, backing;
 static struct stat st;
+static char names[MOST_NAMES][64];
 
 static void fall_silent(int number)
 {
-	(void)number;
-	silent = 1;
+	silent = number;
+}
+
+/* Returns the number of a name, which it is given when it is asked for first. */
+static uint64_t node_of(const char *name)
+{
+	uint64_t i = 0;
+
+	while (i < MOST_NAMES - 1 && *names[i] && strcmp(names[i], name) != 0)
+		i++;
+	snprintf(names[i], sizeof(names[i]), "%.63s", name);
+	return FIRST_NODE + i;
+}
+
+static const char *name_of(uint64_t node)
+{
+	return node >= FIRST_NODE && node < FIRST_NODE + MOST_NAMES
+		       ? names[node - FIRST_NODE]
+		       : ".";
 }
 
 static struct fuse_attr attr_of(uint64_t node)
@@ -67,9 +89,11 @@ static void serve(const struct fuse_in_header *in, const void *arg)
 					   .minor = 31,
 					   .max_readahead = 65536,
 					   .max_write = 65536};
-	const struct fuse_entry_out entry = {.nodeid = NODE, .attr = attr_of(NODE)};
+	const uint64_t node = in->opcode == FUSE_LOOKUP ? node_of(arg) : FIRST_NODE;
+	const struct fuse_entry_out entry = {.nodeid = node, .attr = attr_of(node)};
 	const struct fuse_attr_out attr = {.attr = attr_of(in->nodeid)};
-	const struct fuse_open_out opened = {.open_flags = FOPEN_KEEP_CACHE};
+	/* Later, what the kernel has of the file is forgotten, so that it has to be read. */
+	const struct fuse_open_out opened = {.open_flags = silent ? 0 : FOPEN_KEEP_CACHE};
 
 	switch (in->opcode) {
 	case FUSE_INIT:
@@ -100,6 +124,23 @@ static void serve(const struct fuse_in_header *in, const void *arg)
 	}
 }
 
+/* Prints a request that stays without an answer. Others say no more: FUSE_RELEASE comes from who closes a file. */
+static void tell(const struct fuse_in_header *in, const char *arg)
+{
+	if (in->opcode == FUSE_LOOKUP)
+		printf("asked %s\n", arg);
+	else if (in->opcode == FUSE_OPEN || in->opcode == FUSE_GETATTR)
+		printf("asked %s\n", name_of(in->nodeid));
+	else if (in->opcode == FUSE_READ)
+		printf("read %s\n", name_of(in->nodeid));
+	fflush(stdout);
+}
+
+static bool is_answered(const struct fuse_in_header *in)
+{
+	return !silent || (silent == SIGUSR2 && in->opcode != FUSE_READ);
+}
+
 int main(int argc, char **argv)
 {
 	static _Alignas(8) char request[MOST];
@@ -109,6 +150,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	backing = open(argv[2], O_RDONLY | O_CLOEXEC);
 	if (device < 0 || backing < 0 || fstat(backing, &st) < 0)
@@ -125,8 +167,11 @@ int main(int argc, char **argv)
 			return 0; /* unmounted */
 		if (got < (ssize_t)sizeof(struct fuse_in_header))
 			continue;
-		if (!silent)
-			serve((const struct fuse_in_header *)request,
-			      request + sizeof(struct fuse_in_header));
+		const struct fuse_in_header *in = (const struct fuse_in_header *)request;
+		const char *arg = request + sizeof(*in);
+		if (is_answered(in))
+			serve(in, arg);
+		else
+			tell(in, arg);
 	}
 }

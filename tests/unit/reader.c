@@ -412,6 +412,34 @@ START_TEST(a_file_system_that_does_not_answer)
 }
 END_TEST
 
+/* A user may mount any number of them. */
+START_TEST(file_systems_that_do_not_answer)
+{
+	pid_t tester = getpid();
+	struct source source = ourselves();
+	const struct nw_read_file good = file_of(&source, 0);
+	struct nw_reader *reader;
+	struct nw_file_facts facts;
+	struct nw_error err = {0};
+
+	ck_assert_int_eq(nw_reader_open(&reader), 0);
+	for (uint32_t i = 1; i <= 3; i++) {
+		const struct nw_read_file file = {i, never, &tester, sizeof(tester)};
+		ck_assert_int_eq(nw_reader_file(reader, &good, &facts, &err), 0);
+		nw_vec_free(&facts.segments);
+		ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err),
+				 i < 3 ? -EHOSTDOWN : -ECANCELED);
+	}
+	ck_assert_str_eq(err.what,
+			 "three file systems did not answer: no other file is read");
+	ck_assert_int_eq(nw_reader_file(reader, &good, &facts, &err), -ECANCELED);
+	ck_assert(!nw_reader_lacks_debug_files(reader));
+	ck_assert_int_eq(child_of_ours(), 0);
+	nw_reader_free(reader);
+	close(source.fd);
+}
+END_TEST
+
 static int open_ourselves(void *arg, unsigned int what, const char *name)
 {
 	const char *path = arg;
@@ -468,5 +496,5 @@ END_TEST
 UNIT_MAIN("reader", it_tells_what_a_file_is, what_it_may_do, whom_it_may_signal,
 	  it_ends_with_its_parent, no_more_than_is_asked_for, a_file_that_cannot_be_opened,
 	  a_reader_that_dies, a_reader_that_stands_still,
-	  a_file_system_that_does_not_answer, files_that_another_process_opens,
-	  more_files_than_descriptors)
+	  a_file_system_that_does_not_answer, file_systems_that_do_not_answer,
+	  files_that_another_process_opens, more_files_than_descriptors)

@@ -230,6 +230,9 @@ int nw_reader_open(struct nw_reader **out);
 void nw_reader_free(struct nw_reader *reader);
 /* Makes the reader work in the caller's process, for fuzzers, which must see its crashes. */
 void nw_reader_inside(struct nw_reader *reader);
+/* Did a file system with debug files not answer? Then they are not looked for any more, and functions lack what only
+ * such a file has. */
+bool nw_reader_lacks_debug_files(const struct nw_reader *reader);
 /* Makes the reader return the linker's names of functions from now on. */
 void nw_reader_linked(struct nw_reader *reader);
 /* Tells that the run is about to end: from now on all questions together may take half a second. */

@@ -25,7 +25,10 @@
 enum {
 	SLICE_MS = 20, /* time between two checks of the limits while waiting */
 	MOST_UNREAPED = 16,
-	NO_MEMORY = 2 /* exit status of a reader that has no memory for an answer */
+	MOST_UNANSWERED = 3, /* times that a file system may not answer */
+	NO_MEMORY = 2,	     /* exit status of a reader that has no memory for an answer */
+	NOT_LINKED =
+		127 /* of the dynamic linker, which looks a function up at its first call */
 };
 static const uint64_t most_cpu = 3 * S, /* per question */
 	most_wait = 10 * S, most_session_cpu = 30 * S, most_lines_cpu = 10 * S,
@@ -40,9 +43,13 @@ struct nw_reader {
 	uint64_t cpu; /* ns used by readers that have ended */
 	/* Time in ns that readers have used for source lines and inlined functions. */
 	uint64_t lines_cpu;
-	bool hurried;		/* the run is about to end */
-	uint64_t hurry;		/* ns that may still be waited then */
-	struct nw_error closed; /* code 0: questions are answered */
+	bool hurried;		 /* the run is about to end */
+	uint64_t hurry;		 /* ns that may still be waited then */
+	struct nw_error closed;	 /* code 0: questions are answered */
+	unsigned int unanswered; /* times that a file system did not answer */
+	bool has_debug_file;	 /* or waits for one: since it was started */
+	/* A file system with debug files did not answer: none is looked for any more. */
+	bool no_debug_files;
 	struct nw_buf question;
 	unsigned char *answer; /* NW_MOST_MESSAGE bytes */
 	size_t len;
@@ -165,6 +172,7 @@ static int start(struct nw_reader *reader)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
+	reader->has_debug_file = false;
 	reader->pid = fork();
 	int code = errno;
 	if (reader->pid == 0)
@@ -275,6 +283,28 @@ static int close_reader(struct nw_reader *reader, int code, const char *why,
 	return -code;
 }
 
+/* Does the reader neither compute nor stand still because of a signal? Then a file is not read, since our waiting for it
+ * means that it does not wait for us. */
+static bool waits_for_file(const struct nw_reader *reader)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/proc/%d/stat", (int)reader->pid);
+	struct nw_buf text = {0};
+	bool waits = false;
+
+	if (path && nw_buf_read_file(&text, AT_FDCWD, path) == 0) {
+		const char *state = strrchr(nw_buf_str(&text), ')');
+		waits = state &&
+			(strncmp(state, ") D", 3) == 0 || strncmp(state, ") S", 3) == 0);
+	}
+	nw_buf_free(&text);
+	return waits;
+}
+
+static int tell_unanswered(struct nw_error *err)
+{
+	return nw_fail(err, EHOSTDOWN, "its file system does not answer");
+}
+
 /* Checks the limits while waiting. Returns 0 to go on; -errno: the question is given up, or all reading is. */
 static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_error *err)
 {
@@ -297,7 +327,9 @@ static int check_wait(struct nw_reader *reader, struct waiting *wait, struct nw_
 		return nw_fail(err, ETIMEDOUT,
 			       "reading it took longer than 3 s of processor time");
 	if (now - wait->since > most_wait)
-		return nw_fail(err, ETIMEDOUT, "reading it took longer than 10 s");
+		return waits_for_file(reader) ? tell_unanswered(err)
+					      : nw_fail(err, ETIMEDOUT,
+							"reading it took longer than 10 s");
 	return 0;
 }
 
@@ -320,6 +352,10 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY)
 		return nw_fail(err, ENOMEM, "out of memory in the process that reads it");
+	if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_LINKED)
+		return nw_fail(
+			err, EIO,
+			"the process that reads it was ended by the dynamic linker, which lacks memory or a function");
 	return nw_fail(err, EIO, "the process that reads it has ended");
 }
 
@@ -327,14 +363,17 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, size_t room,
 			    int *fd, struct waiting *wait, struct nw_error *err)
 {
-	for (;;) {
+	for (int ret = 0;;) {
 		ssize_t got = receive_message(socket, bytes, room, fd);
 		if (got < 0 && errno == ENOMEM)
 			return nw_no_memory(err);
 		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
 			return got > 0 ? got : 0;
-		int ret = check_wait(reader, wait, err);
 		if (ret < 0)
+			return ret;
+		ret = check_wait(reader, wait, err);
+		/* If nopwatch was stopped meanwhile, the answer may be there. */
+		if (ret < 0 && ret != -EHOSTDOWN)
 			return ret;
 	}
 }
@@ -356,8 +395,10 @@ static int have_opened(struct nw_reader *reader, unsigned int what, const char *
 			      ? wait_message(reader, reader->opener.socket, &code,
 					     sizeof(code), fd, wait, err)
 			      : 0;
+	if (what < NW_WANT_FILE && (got < 0 || code == 0))
+		reader->has_debug_file = true;
 	if (got == -ETIMEDOUT)
-		return nw_fail(err, EHOSTDOWN, "its file system does not answer");
+		return tell_unanswered(err);
 	if (got == 0)
 		return nw_fail(err, EIO, "the process that opens it has ended");
 	if (fd && got > 0 && *fd < 0)
@@ -380,9 +421,10 @@ static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 
 	if (answer->bad || what > NW_WANT_FILE)
 		return nw_fail(err, EIO, "the process that reads it has gone wrong");
-	if (reader->file->size)
+	const bool refused = what < NW_WANT_FILE && reader->no_debug_files;
+	if (reader->file->size && !refused)
 		return have_opened(reader, what, name, NULL, wait, err);
-	int fd = reader->file->get(reader->file->arg, what, name);
+	int fd = refused ? -ENOENT : reader->file->get(reader->file->arg, what, name);
 	const int32_t code = fd < 0 ? -fd : 0;
 	int ret = 0;
 	if (!nw_send_message(reader->socket, &code, sizeof(code), fd))
@@ -429,6 +471,16 @@ static int get_inside(void *arg, unsigned int what, const char *name)
 	return reader->file->get(reader->file->arg, what, name);
 }
 
+/* Counts the file systems that have not answered. Each costs 10 s, and a user may mount any number of them. */
+static int count_unanswered(struct nw_reader *reader, int ret, struct nw_error *err)
+{
+	if (ret != -EHOSTDOWN || ++reader->unanswered < MOST_UNANSWERED)
+		return ret;
+	return close_reader(reader, ECANCELED,
+			    "three file systems did not answer: no other file is read",
+			    err);
+}
+
 static int ask_process(struct nw_reader *reader, struct nw_wire *out, struct nw_error *err)
 {
 	int status, ret = reader->pid ? 0 : start(reader);
@@ -442,7 +494,17 @@ static int ask_process(struct nw_reader *reader, struct nw_wire *out, struct nw_
 	ret = converse(reader, out, err);
 	if (ret < 0)
 		stop(reader, &status);
-	return ret;
+	ret = count_unanswered(reader, ret, err);
+	/* The file that was asked about may be on another one. */
+	if (ret != -EHOSTDOWN || !reader->has_debug_file || reader->no_debug_files)
+		return ret;
+	reader->no_debug_files = true;
+	return ask_process(reader, out, err);
+}
+
+bool nw_reader_lacks_debug_files(const struct nw_reader *reader)
+{
+	return reader && reader->no_debug_files;
 }
 
 /* Asks the question in reader->question. *out: the answer behind its kind. */
@@ -601,6 +663,7 @@ int nw_reader_copy(struct nw_reader *reader, const struct nw_read_file *file,
 	ret = have_opened(reader, NW_WANT_COPY, "", &fd, &wait, err);
 	if (ret == -EHOSTDOWN || ret == -EIO)
 		stop(reader, &status);
+	ret = count_unanswered(reader, ret, err);
 	return ret < 0 ? ret : fd;
 }
 

@@ -332,6 +332,19 @@ static int ask_place(struct nw_stacks *stacks, struct nw_module *module,
 	return 0;
 }
 
+/* Debug files are given up for all files at once, so this is noted once. */
+static void note_debug_files(struct nw_stacks *stacks, const struct nw_module *module)
+{
+	struct nw_error why;
+
+	if (stacks->debug_files_noted || !nw_reader_lacks_debug_files(stacks->reader))
+		return;
+	stacks->debug_files_noted = true;
+	nw_fail(&why, EHOSTDOWN,
+		"the file system of its debug file does not answer, so no debug files are read");
+	note_unread(stacks, module, true, &why);
+}
+
 bool nw_module_place(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr, bool names,
 		     struct nw_place_facts *out)
 {
@@ -343,7 +356,9 @@ bool nw_module_place(struct nw_stacks *stacks, uint32_t number, uint64_t vaddr, 
 	*out = (struct nw_place_facts){0};
 	if (!module->read || is_unanswered(stacks, module))
 		return false;
-	if (ask_place(stacks, module, &file, vaddr, names, out, &why) < 0) {
+	int ret = ask_place(stacks, module, &file, vaddr, names, out, &why);
+	note_debug_files(stacks, module);
+	if (ret < 0) {
 		give_up(stacks, module, &why);
 		return false;
 	}

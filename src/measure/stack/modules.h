@@ -209,6 +209,7 @@ struct nw_stacks {
 	NW_VEC(struct nw_module *) modules;
 	uint64_t module_bytes;	     /* memory of all modules */
 	NW_VEC(uint64_t) unanswered; /* devices whose file systems did not answer */
+	bool debug_files_noted;	     /* that debug files are not read any more was noted */
 	struct nw_index module_keys; /* numbers of modules by their identity */
 	struct nw_maps_set maps;
 	NW_VEC(struct nw_known_frame) frames;
