@@ -58,8 +58,12 @@ static nw_noinline struct nw_bin_series *add_series(struct nw_bins *b,
 	series->number = number;
 	series->group = group;
 	if (nw_hash_table_add(&b->table, hash_of(kind, number, group),
-			      b->series.count - 1) < 0)
+			      b->series.count - 1) < 0) {
+		b->series.count--;
+		free(series);
 		*ret = -ENOMEM;
+		return NULL;
+	}
 	if (group == 0)
 		(kind == NW_SERIES_GAPS ? b->gaps : b->spans)[number] = series;
 	return series;

@@ -57,7 +57,8 @@ void nw_check_armed(struct judge *judge)
 		nw_pass(judge, "the breakpoint is in memory at %u of %u places",
 			seen->armed, seen->mapped);
 	} else if (seen->unreadable == seen->mapped) {
-		nw_unknown(judge, "the memory of the process may not be read");
+		nw_unknown(judge, "the memory of the process cannot be read: %s",
+			   nw_strerror(seen->unreadable_code));
 	} else if (judge->facts->mapping && judge->facts->mapping->overlay) {
 		nw_fails(judge, "enabled, but not in memory, and the file is on overlayfs");
 		nw_blame(

@@ -41,7 +41,7 @@ try "record" --facts --then "'$NOPWATCH' report -j a.dat" "$NOPWATCH" record -q 
 try "record --until" --hits --facts --then "'$NOPWATCH' report -j a.dat" "$NOPWATCH" record -q --until 'request > 15ms' -o a.dat "usdt:$rare:*" -- "$slow"
 "$rare" 100000000 1 1 2000 >/dev/null &
 try "stat -p" --hits --facts "$NOPWATCH" stat -q -j -d 100ms "usdt:$PWD/rare:*" -p $!
-try "why" --facts "$NOPWATCH" why -j -d 100ms "usdt:$PWD/rare:rare:step" -p $!
+try "why" --told --facts "$NOPWATCH" why -j -d 100ms "usdt:$PWD/rare:rare:step" -p $!
 kill_jobs
 # the kernel's symbols are read by pages
 truncate -s 8M calls

@@ -19,7 +19,7 @@ if need perf; then
   perf record -q -o perf.data -e sdt_counter:step__begin -a sleep 300 2>/dev/null & perf=$!
   wait_for perf_holds $perf
   said=$("$NOPWATCH" enable sdt_counter:step__end sdt_counter:step__begin 2>&1)
-  has "enable what perf has" "$? $said" '^1 nopwatch: cannot enable sdt_counter:step__begin: perf is using the event$'
+  has "enable what perf has" "$? $said" '^1 nopwatch: cannot enable sdt_counter:step__begin: Interrupted system call \(perf may be using the event\)$'
   is "the other is not enabled either" "$(cat "$TRACEFS/set_event")" ""
   before=$(sort "$TRACEFS/uprobe_events")
   said=$("$NOPWATCH" remove sdt_counter 2>&1)

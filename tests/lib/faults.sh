@@ -15,7 +15,7 @@ readelf -d "$NOPWATCH" 2>/dev/null | grep -q NEEDED || skip_all "nothing can be 
 
 # One error after the other, command by command: each is tried somewhere in a check, all of them with ALL=1. How often a
 # command that arms probes calls what depends on what else runs, so its calls ($live) are only tried with ALL=1.
-# COMMANDS=PATTERN tries those whose names match.
+# COMMANDS=PATTERN tries those whose names match, ERRORS="memory EIO" only these errors (memory: of allocations).
 errors=(EMFILE EIO ENOMEM EINTR EAGAIN)
 next_error=0
 live=
@@ -38,6 +38,11 @@ fails_with() { # NAME OPTION... COMMAND...
   rm -f "$FIGURES"
 }
 
+# is_asked_for ERROR: does $ERRORS, if it is set, have it?
+is_asked_for() {
+  [[ " ${ERRORS:-$1} " == *" $1 "* ]]
+}
+
 fails_well() {
   local what=$1 error tried=("${errors[next_error++ % ${#errors[@]}]}")
   shift
@@ -45,8 +50,8 @@ fails_well() {
   [[ $what == ${COMMANDS:-*} ]] || return
   [ -z "$live" ] || tried=()
   if [ "${ALL:-}${EVERY:-}" ]; then tried=("${errors[@]}"); fi
-  fails_with "allocations of $what" "$@"
+  if is_asked_for memory; then fails_with "allocations of $what" "$@"; fi
   for error in "${tried[@]}"; do
-    fails_with "calls of $what with $error" --call "$error" "$@"
+    if is_asked_for "$error"; then fails_with "calls of $what with $error" --call "$error" "$@"; fi
   done
 }

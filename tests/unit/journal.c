@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -226,6 +227,43 @@ START_TEST(who_only_looks_at_a_journal_is_no_pulse)
 }
 END_TEST
 
+/* A gate that cannot be removed keeps its journal, so that `clean` tries again. (Nobody can unlink() a directory.) */
+START_TEST(a_gate_that_stays_is_removed_later)
+{
+	static const char session[] = "unit_gate_stays";
+	struct nw_journal journal, seized;
+	char path[128];
+
+	ck_assert_int_eq(nw_journal_create(session, &journal, NULL), 0);
+	int lock = lock_journals();
+	snprintf(path, sizeof(path), "%s/gate.%s", nw_journal_dir(), session);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	nw_journal_remove(&journal);
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_DEAD);
+	ck_assert_int_eq(rmdir(path), 0);
+	nw_journal_remove(&seized);
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_GONE);
+	close(lock);
+}
+END_TEST
+
+/* Nor is it waited for what is in the place of a journal. */
+START_TEST(a_fifo_is_no_journal)
+{
+	static const char session[] = "unit_fifo";
+	struct nw_journal journal, seized;
+	char path[128];
+
+	ck_assert_int_eq(nw_journal_create("unit_beside_fifo", &journal, NULL), 0);
+	snprintf(path, sizeof(path), "%s/%s", nw_journal_dir(), session);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(nw_journal_check(session), NW_JOURNAL_GONE);
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_GONE);
+	unlink(path);
+	nw_journal_remove(&journal);
+}
+END_TEST
+
 START_TEST(one_cleans_at_a_time)
 {
 	struct nw_journal journal;
@@ -277,7 +315,8 @@ START_TEST(a_cleaner_that_goes_on_is_waited_for)
 }
 END_TEST
 
-UNIT_MAIN("journal", who_only_looks_at_a_journal_is_no_pulse, one_cleans_at_a_time,
+UNIT_MAIN("journal", who_only_looks_at_a_journal_is_no_pulse,
+	  a_gate_that_stays_is_removed_later, a_fifo_is_no_journal, one_cleans_at_a_time,
 	  a_cleaner_that_goes_on_is_waited_for, what_was_written_is_read,
 	  a_journal_may_be_cut_anywhere, another_boot_is_another_machine,
 	  a_damaged_line_costs_only_itself)

@@ -427,9 +427,13 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 	else
 		answer_inlined(file, &wire, out);
 	/* Libraries do not report a lack of memory, but errno does, or a test. */
-	const bool is_short = nw_shortage() == -ENOMEM ||
+	const int shortage = -nw_shortage();
+	const bool is_short = shortage == ENOMEM ||
 			      (file && file->image->failed == -ENOMEM);
-	return out->failed || is_short || is_memory_short() ? ENOMEM : code;
+	if (out->failed || is_short || is_memory_short())
+		return ENOMEM;
+	/* Nor that a read has failed, so that what they have found is not all. */
+	return !code && (shortage == EIO || shortage == EAGAIN) ? shortage : code;
 }
 
 void nw_served_answer(struct nw_served *served, const void *question, size_t len,

@@ -61,6 +61,9 @@ static void check_point(const struct nw_process *process, const struct nw_point 
 		out->mapped++;
 		if (got <= 0) {
 			out->unreadable++;
+			out->unreadable_code = memory < 0 ? EACCES
+					       : got < 0  ? errno
+							  : ESRCH;
 		} else if (is_armed(point, code, (size_t)got)) {
 			out->armed++;
 		} else {
@@ -82,20 +85,26 @@ static bool maps_any(const nw_mappings *maps, const struct nw_point *const *poin
 	return false;
 }
 
-static void check_process(pid_t pid, const struct nw_point *const *points, size_t count,
-			  struct nw_presence *out)
+/* Returns an error only if memory or descriptors are short: any other means that the process is gone. */
+static int check_process(pid_t pid, const struct nw_point *const *points, size_t count,
+			 struct nw_presence *out)
 {
 	struct nw_process process;
 	nw_mappings maps = {0};
+	int ret = nw_process_maps(pid, &maps, NULL);
 	/* Most processes map none of the files, and need no closer look. */
-	bool may = nw_process_maps(pid, &maps, NULL) == 0 && maps_any(&maps, points, count);
+	bool may = ret == 0 && maps_any(&maps, points, count);
 
 	nw_mappings_free(&maps);
-	if (!may || nw_process_open(pid, NW_PROCESS_READ, &process) < 0)
-		return;
-	for (size_t i = 0; i < count; i++)
+	if (may)
+		ret = nw_process_open(pid, NW_PROCESS_READ, &process);
+	if (ret < 0)
+		return nw_is_shortage(-ret) ? ret : 0;
+	for (size_t i = 0; may && i < count; i++)
 		check_point(&process, points[i], &out[i]);
-	nw_process_close(&process);
+	if (may)
+		nw_process_close(&process);
+	return 0;
 }
 
 int nw_points_presence(const struct nw_point *const *points, size_t count,
@@ -112,8 +121,12 @@ int nw_points_presence(const struct nw_point *const *points, size_t count,
 		pids = all.item;
 		pid_count = all.count;
 	}
-	for (size_t i = 0; ret == 0 && i < pid_count; i++)
-		check_process(pids[i], points, count, out);
+	for (size_t i = 0; ret == 0 && i < pid_count; i++) {
+		ret = check_process(pids[i], points, count, out);
+		if (ret < 0)
+			nw_fail(err, -ret, "cannot look at process %d: %s", (int)pids[i],
+				nw_strerror(-ret));
+	}
 	nw_vec_free(&all);
 	return ret;
 }

@@ -323,7 +323,8 @@ void nw_search_run(const struct nw_search *search, const struct nw_finder *finde
 struct nw_presence {
 	unsigned int mapped;	       /* processes that map its page as code */
 	unsigned int armed;	       /* those with a breakpoint in their memory */
-	unsigned int unreadable;       /* those whose memory we may not read */
+	unsigned int unreadable;       /* those whose memory cannot be read */
+	int unreadable_code;	       /* the errno of one of these */
 	unsigned int closed;	       /* those whose semaphore is 0 */
 	pid_t unarmed_pid, closed_pid; /* an example of each; 0: none */
 };

@@ -164,7 +164,8 @@ static int open_once(struct nw_process *process, enum nw_process_use use)
 	process->memory = openat(process->dir, "mem", mode | O_CLOEXEC);
 	int ret = process->memory < 0 ? -errno : 0;
 	/* If the memory cannot be read, nothing is read or written by the addresses in maps, so they need no proof. */
-	if (ret < 0 && (use == NW_PROCESS_WRITE || ret == -ESRCH || ret == -ENOENT))
+	if (ret < 0 && (use == NW_PROCESS_WRITE || ret == -ESRCH || ret == -ENOENT ||
+			nw_is_shortage(-ret)))
 		return ret;
 	ret = read_maps(process->dir, &process->maps);
 	if (ret == 0)

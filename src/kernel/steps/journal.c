@@ -336,9 +336,10 @@ void nw_journal_remove(struct nw_journal *journal)
 	nw_expedite_end(&journal->expedited);
 	/* By path, because a removal must not fail for lack of a descriptor. */
 	if (journal->fd >= 0) {
-		nw_gate_remove(journal);
 		snprintf(path, sizeof(path), "%s/%s", journal->dir, journal->session);
-		unlink(path);
+		/* A journal that stays is one of a dead session, and `clean` tries again. */
+		if (nw_gate_remove(journal))
+			unlink(path);
 		rmdir(journal->dir); /* fails while other sessions have journals */
 	}
 	nw_journal_leave(journal);

@@ -246,7 +246,8 @@ static int explain(const struct nw_tracefs *fs, const struct nw_step *step, int 
 {
 	char reason[128] = "";
 
-	if (step->refusal == NW_REFUSED_DEFINITION)
+	/* The kernel's log has no reason for these; what it may have is that of an earlier refusal. */
+	if (step->refusal == NW_REFUSED_DEFINITION && !nw_is_shortage(-ret))
 		nw_tracefs_reason(fs, step->go.text, reason);
 	nw_fail(err, -ret, "%s: %s", step->what,
 		*reason ? reason : nw_refusal_text(step->refusal, -ret));

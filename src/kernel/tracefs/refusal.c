@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's error numbers and their meaning for uprobe events. 524 is ENOTSUPP, which has no name in user space.
+ * The kernel's error numbers and their meaning for uprobe events. 524 is ENOTSUPP, which has no name in user space. Where a
+ * file that cannot be opened, or a signal, gives the same number, the text begins with the number's own words.
  */
 #include <errno.h>
 
@@ -36,8 +37,9 @@ static const struct {
 	 "another tool has a probe at this place with another semaphore" OR_HAD
 	 ", or the file has become shorter"},
 	{NW_REFUSED_ENABLING, EIO,
-	 "the file system has no page cache to probe (an old overlayfs?)"},
-	{NW_REFUSED_ENABLING, EINTR, "perf is using the event"},
+	 "Input/output error (the file system may have no page cache to probe: an old overlayfs)"},
+	{NW_REFUSED_ENABLING, EINTR,
+	 "Interrupted system call (perf may be using the event)"},
 	{NW_REFUSED_ENABLING, EBUSY, "somebody else is changing the event"},
 	{NW_REFUSED_ENABLING, EOPNOTSUPP, "code of this kind cannot be probed"},
 	{NW_REFUSED_ENABLING, EPERM, "the kernel is locked down, or we are not root"},

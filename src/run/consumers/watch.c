@@ -31,7 +31,7 @@ struct watcher {
 	bool *site_hit;		      /* by point of the plan */
 	bool *site_entry; /* by point: the entry of a function whose return is watched */
 	size_t sites;
-	bool failed;
+	struct nw_error failed; /* code 0: nothing has failed */
 };
 
 /* ---- hits --------------------------------------------------------------------------- */
@@ -82,31 +82,31 @@ static int take_hit(void *arg, const struct nw_hit *hit, const struct nw_task *t
 
 /* ---- the processes' memory ---------------------------------------------------------- */
 
-static void read_memory(struct watcher *watcher, struct nw_run *run,
-			struct nw_presence *sum)
+static int read_memory(struct watcher *watcher, struct nw_run *run, struct nw_presence *sum,
+		       struct nw_error *err)
 {
 	const pid_t *pids = watcher->g->pids.count ? watcher->g->pids.item : NULL;
 	size_t count = run->result->plan.points.count, used = 0;
 	const struct nw_point **points = calloc(count + 1, sizeof(*points));
 	struct nw_presence *seen = calloc(count + 1, sizeof(*seen));
+	int ret = points && seen ? 0 : nw_no_memory(err);
 
 	*sum = (struct nw_presence){0};
-	for (size_t i = 0; points && seen && i < count; i++) {
+	for (size_t i = 0; ret == 0 && i < count; i++) {
 		const struct nw_planned_point *planned = &run->result->plan.points.item[i];
 		if (!run->result->armed.points.item[i].failed && !watcher->site_entry[i])
 			points[used++] = &run->result->selection.probes
 						  .item[planned->probe]
 						  ->points.item[planned->point];
 	}
-	if (points && seen && used &&
-	    nw_points_presence(points, used, pids, watcher->g->pids.count, seen, NULL) ==
-		    0) {
-		for (size_t i = 0; i < used; i++) {
-			nw_presence_add(sum, &seen[i]);
-		}
-	}
+	if (ret == 0 && used)
+		ret = nw_points_presence(points, used, pids, watcher->g->pids.count, seen,
+					 err);
+	for (size_t i = 0; ret == 0 && i < used; i++)
+		nw_presence_add(sum, &seen[i]);
 	free(points);
 	free(seen);
+	return ret;
 }
 
 /* ---- the run ------------------------------------------------------------------------ */
@@ -133,8 +133,7 @@ static int on_armed(void *arg, struct nw_run *run, struct nw_error *err)
 		return nw_no_memory(err);
 	for (size_t i = 0; i < watcher->sites; i++)
 		watcher->site_entry[i] = is_entry(watcher, run, i);
-	read_memory(watcher, run, &watcher->g->watch.before);
-	return 0;
+	return read_memory(watcher, run, &watcher->g->watch.before, err);
 }
 
 static void on_stopping(void *arg, struct nw_run *run)
@@ -143,14 +142,14 @@ static void on_stopping(void *arg, struct nw_run *run)
 	struct nw_gathered *g = watcher->g;
 	uint64_t *hits = calloc(run->result->plan.points.count + 1, sizeof(*hits));
 
-	read_memory(watcher, run, &g->watch.after);
+	read_memory(watcher, run, &g->watch.after, &watcher->failed);
 	if (hits && nw_session_profile(run->live.session, hits) == 0)
 		for (size_t i = 0; i < run->result->plan.points.count; i++)
 			g->watch.counted += hits[i];
 	free(hits);
 	nw_gather_after(g, NULL);
 	if (g->pids.count && nw_process_find_stop(g->pids.item[0], &g->watch.stop) < 0)
-		watcher->failed = true;
+		nw_no_memory(&watcher->failed);
 }
 
 /* ---- what it adds up to ------------------------------------------------------------- */
@@ -306,8 +305,10 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	nw_vec_free(&watcher.children);
 	free(watcher.site_hit);
 	free(watcher.site_entry);
-	if (watcher.failed)
-		return nw_no_memory(err);
+	if (watcher.failed.code) {
+		*err = watcher.failed;
+		return -err->code;
+	}
 	if (ret == 0 || !nw_is_shortage(-ret))
 		return 0;
 	*err = why; /* the error tells nothing about the probe */

@@ -20,6 +20,8 @@ void nw_presence_add(struct nw_presence *sum, const struct nw_presence *one)
 	sum->mapped += one->mapped;
 	sum->armed += one->armed;
 	sum->unreadable += one->unreadable;
+	if (one->unreadable)
+		sum->unreadable_code = one->unreadable_code;
 	sum->closed += one->closed;
 	sum->unarmed_pid = one->unarmed_pid ? one->unarmed_pid : sum->unarmed_pid;
 	sum->closed_pid = one->closed_pid ? one->closed_pid : sum->closed_pid;
