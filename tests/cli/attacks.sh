@@ -57,7 +57,8 @@ attack link link.lib fifo
 attack link linked.lib zero
 printf secret >secret
 attack alternate secret.lib "$PWD/secret"
-named="zero fifo beside split dwo link linked secret"
+attack supplement supplement.lib /dev/zero
+named="zero fifo beside split dwo link linked secret supplement"
 for name in $named; do
   every_command "./$name.lib"
 done
@@ -87,7 +88,7 @@ else
 fi
 
 # ---- time and memory ----------------------------------------------------------------------
-for kind in ranges units attributes zeros; do
+for kind in ranges units attributes nested cycle imports rows files zeros; do
   attack $kind $kind.lib
   every_command ./$kind.lib
 done
