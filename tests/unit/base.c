@@ -109,6 +109,11 @@ START_TEST(escape_makes_terminals_safe)
 		{"\xf0\x9f\x98\x80", 4, "\xf0\x9f\x98\x80"}, /* four bytes */
 		{"\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80"},
 		{"\x7f", 1, "\\x7f"},
+		{"\xe2\x80\xae", 3, "\\xe2\\x80\\xae"},		 /* right to left */
+		{"\xcd\x8f", 2, "\\xcd\\x8f"},			 /* invisible: a joiner, */
+		{"\xe3\x85\xa4", 3, "\\xe3\\x85\\xa4"},		 /* a Hangul filler, */
+		{"\xf3\xa0\x84\x80", 4, "\\xf3\\xa0\\x84\\x80"}, /* a selector */
+		{"\xef\xb8\x8f", 3, "\xef\xb8\x8f"},		 /* one that emoji have */
 	};
 
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {
