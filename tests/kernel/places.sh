@@ -20,8 +20,8 @@ holds "and counts" out.json "probe('counter:step__begin')['hits'] == 100"
 ok "and takes the directory away" test ! -e /tmp/nopwatch
 
 # in /run, its directory is for root alone, whoever has made it before with which mode
-# (with something in it: an empty directory is taken away first, and made anew)
-for made in "" "mkdir -m 755 /run/nopwatch && : >/run/nopwatch/kept;"; do
+# (with something in it that no session has: an empty directory is taken away first, and made anew)
+for made in "" "mkdir -m 755 /run/nopwatch && : >/run/nopwatch/no.journal;"; do
   timeout 60 "$TESTS_LIB/own_mounts" "mount -t tmpfs none /run || exit 98; $made
     '$NOPWATCH' stat -q -j -o out.json usdt:$PROGRAMS/counter:counter:step__begin -- \
       sh -c 'stat -c %a /run/nopwatch && exec $PROGRAMS/counter 100 0 >/dev/null'" >said 2>&1
