@@ -143,5 +143,12 @@ wait $run
 is "the target's death ends it" $? 0
 holds "and is the reason" out.json "last['reason'] == 'process'"
 
+# on a busy machine another nopwatch may look at all instances for seconds, with their lock held
+"$NOPWATCH" stat -q -j -a "usdt:$SERVER:*" -o out.json -- \
+  sh -c 'flock -s "$0" sleep 6 & while flock -xn "$0" true; do :; done' "$TRACEFS/instances" 2>err & run=$!
+wait $run
+is "a lock that others hold for seconds leaves no instance behind" "$? $(cat err) $(echo "$TRACEFS"/instances/nopwatch_${run}_*)" \
+  "0  $TRACEFS/instances/nopwatch_${run}_*"
+
 unchanged
 finish

@@ -222,7 +222,7 @@ static int remove_instance(const struct survey *s, nw_strings *stuck)
 			 : nw_do(s->fs, NW_DO_RMDIR, path, "");
 	if (ret == 0 || ret == -ENOENT)
 		return 0;
-	bool held = ret == -EBUSY && !is_read(s);
+	bool held = (ret == -EBUSY || ret == -EAGAIN) && !is_read(s);
 	if (held && !waited) {
 		(void)nw_do(s->fs, NW_DO_WRITE, trace, "");
 		(void)nw_do(s->fs, NW_DO_WRITE, size, "1");

@@ -127,7 +127,7 @@ int nw_instance_remove(const struct nw_tracefs *fs, const char *dir, int how)
 	int lock = nw_instances_lock(fs, how);
 
 	if (lock == -EBUSY) /* the caller may try again */
-		return -EBUSY;
+		return -EAGAIN;
 	int ret = unlinkat(fs->root, dir, AT_REMOVEDIR) < 0 ? -errno : 0;
 	if (lock >= 0)
 		close(lock);
@@ -174,28 +174,37 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 
 enum {
 	PATIENCE_US = 1500000,
+	/* Another nopwatch holds the lock of the instances for moments, which are long on a busy machine. */
+	LOCK_PATIENCE_US = 10000000,
 	LONGEST_US = 10000 /* a file that is read in a loop is free for moments only */
 };
 
-/* Tries again while the thing to remove is busy or memory is short. *patience: microseconds that may still be spent
- * on waiting. */
+static bool takes_away(const struct nw_action *action)
+{
+	return action->kind == NW_DO_RMDIR || action->kind == NW_DO_DELETE ||
+	       (action->kind == NW_DO_APPEND &&
+		(action->text[0] == '-' || action->text[0] == '!'));
+}
+
+/* Tries again while the thing to remove or its lock is busy, or memory is short. *patience: microseconds that may still
+ * be spent on waiting for all but the lock. */
 static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *action,
 			unsigned int *patience)
 {
-	int ret = do_once(fs, action);
-	bool takes_away = action->kind == NW_DO_RMDIR || action->kind == NW_DO_DELETE ||
-			  (action->kind == NW_DO_APPEND &&
-			   (action->text[0] == '-' || action->text[0] == '!'));
+	unsigned int for_lock = LOCK_PATIENCE_US, us = 500;
 
-	for (unsigned int us = 500;
-	     (ret == -EBUSY || ret == -ENOMEM) && takes_away && *patience;) {
-		unsigned int nap = us < *patience ? us : *patience;
+	for (;;) {
+		int ret = do_once(fs, action);
+		bool locked = ret == -EAGAIN && action->kind == NW_DO_RMDIR;
+		unsigned int *left = locked ? &for_lock : patience;
+		if ((!locked && ret != -EBUSY && ret != -ENOMEM) || !takes_away(action) ||
+		    !*left)
+			return ret;
+		unsigned int nap = us < *left ? us : *left;
 		nanosleep(&(struct timespec){.tv_nsec = (long)nap * 1000}, NULL);
-		*patience -= nap;
+		*left -= nap;
 		us = us < LONGEST_US / 2 ? 2 * us : LONGEST_US;
-		ret = do_once(fs, action);
 	}
-	return ret;
 }
 
 int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)

@@ -139,7 +139,8 @@ void nw_step_runner_shell(struct nw_step_runner *runner, const char *fmt, ...)
  * to lock.
  */
 int nw_instances_lock(const struct nw_tracefs *fs, int how);
-/* Removes "instances/NAME" under the lock (how: see above), in one attempt. Returns 0 or -errno. */
+/* Removes "instances/NAME" under the lock (how: see above), in one attempt. Returns 0 or -errno; -EAGAIN: others hold the
+ * lock. */
 int nw_instance_remove(const struct nw_tracefs *fs, const char *dir, int how);
 
 /* Appends one word, quoted for a shell. */

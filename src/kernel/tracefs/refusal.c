@@ -47,6 +47,7 @@ static const struct {
 	{NW_REFUSED_DELETION, EBUSY, "perf or another tracer is using it"},
 	{NW_REFUSED_DELETION, EROFS, "tracefs is mounted read-only"},
 	{NW_REFUSED_INSTANCE, EBUSY, "Device or resource busy (somebody reads from it)"},
+	{NW_REFUSED_INSTANCE, EAGAIN, "others look at all instances without a pause"},
 	{NW_REFUSED_INSTANCE, EEXIST, "there is one of this name"},
 	{NW_REFUSED_INSTANCE, EPERM, "the kernel is locked down, or this is a container"},
 	{NW_REFUSED_INSTANCE, EROFS, "tracefs is mounted read-only"},
