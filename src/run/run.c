@@ -95,6 +95,45 @@ void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner)
 	nw_wake_add(&run->live.wake, nw_stream_fd(inner->delivery.stream));
 }
 
+struct nw_session *nw_run_session(const struct nw_run *run)
+{
+	return run->live.session;
+}
+
+uint64_t nw_run_now(const struct nw_run *run)
+{
+	return nw_session_now(run->live.session);
+}
+
+pid_t nw_run_child(const struct nw_run *run)
+{
+	return run->live.child.pid;
+}
+
+uint64_t nw_run_reach(const struct nw_run *run)
+{
+	uint64_t reach = UINT64_MAX;
+
+	nw_vec_each (&run->live.buffers.cpus, cpu)
+		reach = nw_min64(reach, nw_session_reach(run->live.session, *cpu));
+	return reach;
+}
+
+uint64_t nw_run_buffer_size(const struct nw_run *run)
+{
+	return nw_session_buffer(run->live.session) * run->live.buffers.cpus.count;
+}
+
+const struct nw_page_layout *nw_run_page_layout(const struct nw_run *run)
+{
+	return &run->delivery.formats.page;
+}
+
+void nw_run_tap(struct nw_run *run, nw_page_tap *tap, void *arg)
+{
+	nw_stream_tap(run->delivery.stream, tap, arg);
+}
+
 /* Reports that --net was requested, but the cost of a hit is unknown. */
 static int no_costs(const struct nw_run *run, struct nw_error *err)
 {

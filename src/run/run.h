@@ -141,6 +141,22 @@ void nw_run_close(struct nw_run *run, int ret);
 /* Wakes the run when there is something to do for the run inside it, which is armed. */
 void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner);
 
+/* ---- a live run that is armed, for consumers that keep pages or have a run inside ---- */
+
+/* Returns the run's session, which belongs to the run. */
+struct nw_session *nw_run_session(const struct nw_run *run);
+/* Returns the time of the session's trace clock. */
+uint64_t nw_run_now(const struct nw_run *run);
+/* Returns the process of CMD; 0: the run has not started one. */
+pid_t nw_run_child(const struct nw_run *run);
+/* Returns how far back in time the ring buffer of each CPU reaches at least, and the size of all of them in bytes. */
+uint64_t nw_run_reach(const struct nw_run *run);
+uint64_t nw_run_buffer_size(const struct nw_run *run);
+/* Returns how pages of the ring buffer are laid out. */
+const struct nw_page_layout *nw_run_page_layout(const struct nw_run *run);
+/* Calls `tap` with every page that is read (nw_stream_tap()). */
+void nw_run_tap(struct nw_run *run, nw_page_tap *tap, void *arg);
+
 /* ---- what is meant (select.c) ------------------------------------------------------- */
 
 void nw_run_init(struct nw_run *run, const struct nw_request *request,

@@ -545,6 +545,28 @@ enum nw_clock nw_session_clock(const struct nw_session *session)
 	return session->clock;
 }
 
+const struct nw_tracefs *nw_session_tracefs(const struct nw_session *session)
+{
+	return session->fs;
+}
+
+const struct nw_features *nw_session_features(const struct nw_session *session)
+{
+	return session->features;
+}
+
+struct nw_span_watch nw_session_span_watch(const struct nw_session *session,
+					   const char *start, const char *end)
+{
+	return (struct nw_span_watch){
+		.fs = session->fs,
+		.group = session->plan->group,
+		.start = start,
+		.end = end,
+		.clock = session->clock == NW_CLOCK_MONO ? "mono" : "boot",
+	};
+}
+
 const nw_strings *nw_session_warnings(const struct nw_session *session)
 {
 	return &session->warnings;

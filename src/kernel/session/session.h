@@ -15,6 +15,7 @@
 #ifndef NOPWATCH_KERNEL_SESSION_SESSION_H
 #define NOPWATCH_KERNEL_SESSION_SESSION_H
 
+#include "kernel/steps/span_watch.h"
 #include "kernel/tracefs/features.h"
 
 enum nw_clock {
@@ -157,6 +158,12 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 		       struct nw_error *err);
 
 enum nw_clock nw_session_clock(const struct nw_session *session);
+/* Return what nw_session_open() was given. */
+const struct nw_tracefs *nw_session_tracefs(const struct nw_session *session);
+const struct nw_features *nw_session_features(const struct nw_session *session);
+/* Returns what lets the kernel find slow spans between two events of the session (span_watch.h). */
+struct nw_span_watch nw_session_span_watch(const struct nw_session *session,
+					   const char *start, const char *end);
 /* Returns warnings for the user, which live as long as the session. */
 const nw_strings *nw_session_warnings(const struct nw_session *session);
 /* Returns the default size of a session's ring buffer per CPU in bytes. */

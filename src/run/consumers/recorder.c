@@ -57,7 +57,8 @@ static int keep_format(struct nw_recorder *r, const char *system, const char *na
 		return -ENOMEM;
 	if (nw_strings_has(&r->formats, known))
 		return 0;
-	int ret = nw_run_read_format(&r->run->live.fs, system, name, &text);
+	int ret = nw_tracefs_format(nw_session_tracefs(nw_run_session(r->run)), system,
+				    name, &text);
 	if (ret == 0 && probe)
 		ret = nw_format_show_strings(&r->run->result->plan, probe, &text);
 	if (ret == 0)
@@ -112,20 +113,20 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_recorder *r = arg;
 
-	nw_stream_tap(run->delivery.stream, take_page, r);
+	nw_run_tap(run, take_page, r);
 	return nw_recorder_begin(r, run, err);
 }
 
 int nw_recorder_begin(struct nw_recorder *r, struct nw_run *run, struct nw_error *err)
 {
 	r->run = run;
-	r->page_size = run->delivery.formats.page.size;
+	r->page_size = nw_run_page_layout(run)->size;
 	r->blank = calloc(1, r->page_size);
 	if (!r->blank)
 		return nw_no_memory(err);
 	if (r->options.armed)
 		r->options.armed(r->options.arg, run->result);
-	int ret = nw_session_headers(run->live.session, &r->parts.header_page,
+	int ret = nw_session_headers(nw_run_session(run), &r->parts.header_page,
 				     &r->parts.header_event, &r->parts.clock, err);
 	if (ret < 0)
 		return ret;
@@ -162,16 +163,19 @@ int nw_recorder_note(struct nw_recorder *r, const struct nw_task *task)
 }
 
 /* No thread is born, renamed or ends between these hits, so a thread is only looked up when the thread changes. */
-static int hits(void *arg, const struct nw_hit *hits, size_t count)
+int nw_recorder_hits(struct nw_recorder *r, const struct nw_hit *hits, size_t count)
 {
-	struct nw_recorder *r = arg;
 	int ret = 0;
 
 	for (size_t i = 0; i < count && ret == 0; i++)
 		if (i == 0 || hits[i].tid != hits[i - 1].tid)
-			ret = nw_recorder_note(
-				r, nw_tasks_get(r->run->delivery.tasks, hits[i].tid));
+			ret = nw_recorder_note(r, nw_run_task(r->run, hits[i].tid));
 	return ret;
+}
+
+static int hits(void *arg, const struct nw_hit *hits, size_t count)
+{
+	return nw_recorder_hits(arg, hits, count);
 }
 
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)

@@ -31,6 +31,8 @@ int nw_recorder_begin(struct nw_recorder *recorder, struct nw_run *run,
 		      struct nw_error *err);
 /* Keeps the name of a thread that hits. Returns -ENOMEM on failure. */
 int nw_recorder_note(struct nw_recorder *recorder, const struct nw_task *task);
+/* Does so for several hits. No thread is born, renamed or ends between these hits. */
+int nw_recorder_hits(struct nw_recorder *recorder, const struct nw_hit *hits, size_t count);
 /* Forgets the threads that were noted before the last call. */
 void nw_recorder_age(struct nw_recorder *recorder);
 /* Takes a hidden kernel event with its values: keeps the names of kernel functions in stacks, which only this machine

@@ -143,7 +143,7 @@ static void on_stopping(void *arg, struct nw_run *run)
 	uint64_t *hits = calloc(run->result->plan.points.count + 1, sizeof(*hits));
 
 	read_memory(watcher, run, &g->watch.after, &watcher->failed);
-	if (hits && nw_session_profile(run->live.session, hits) == 0)
+	if (hits && nw_session_profile(nw_run_session(run), hits) == 0)
 		for (size_t i = 0; i < run->result->plan.points.count; i++)
 			g->watch.counted += hits[i];
 	free(hits);

@@ -127,7 +127,7 @@ static void seen(void *arg, const struct nw_seen_span *span)
 
 static int check_triggers(struct nw_flight *f, struct nw_error *err)
 {
-	uint64_t now = nw_session_now(f->run->live.session);
+	uint64_t now = nw_run_now(f->run);
 	int ret = f->options.until.span ? nw_lookout_step(&f->lookout, err) : 0;
 
 	if (ret < 0)
@@ -180,15 +180,7 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *page, size_t 
 
 static int hits(void *arg, const struct nw_hit *hits, size_t count)
 {
-	struct nw_flight *f = arg;
-	int ret = 0;
-
-	for (size_t i = 0; i < count && ret == 0; i++)
-		if (i == 0 || hits[i].tid != hits[i - 1].tid)
-			ret = nw_recorder_note(
-				f->recorder,
-				nw_tasks_get(f->run->delivery.tasks, hits[i].tid));
-	return ret;
+	return nw_recorder_hits(((struct nw_flight *)arg)->recorder, hits, count);
 }
 
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
@@ -232,9 +224,9 @@ static int look_who_is_named(struct nw_flight *f)
 	nw_strings_free(&f->comms);
 	f->comms = (nw_strings){0};
 	if (result->has_named)
-		ret = nw_session_named_now(f->run->live.session, &now);
+		ret = nw_session_named_now(nw_run_session(f->run), &now);
 	if (ret == 0 && result->has_named) /* the recording begins then, or later */
-		ret = nw_session_comms_since(f->run->live.session,
+		ret = nw_session_comms_since(nw_run_session(f->run),
 					     nw_max64(f->now.from, result->armed_ns),
 					     &f->comms);
 	if (ret == 0)
@@ -253,7 +245,7 @@ static void thread(void *arg, const struct nw_thread_event *event)
 /* Begins to read for the triggers, if there is room for a recording. */
 static void begin_reading(struct nw_flight *f, bool wait)
 {
-	uint64_t now = nw_session_now(f->run->live.session);
+	uint64_t now = nw_run_now(f->run);
 	if (!f->next.any || f->reading || (wait && !nw_trigger_is_due(&f->next, now)))
 		return;
 	if (f->jobs.count >= MOST_WAITING) {
@@ -470,7 +462,7 @@ static void handle_writer_exit(struct nw_flight *f, struct job *job, int status,
 /* Writes the jobs one after the other, in their order. */
 static int write_jobs(struct nw_flight *f, struct nw_error *err)
 {
-	uint64_t now = nw_session_now(f->run->live.session);
+	uint64_t now = nw_run_now(f->run);
 	struct job *job = f->jobs.item;
 	int status;
 
@@ -513,7 +505,7 @@ static uint64_t limit_memory(struct nw_flight *f, uint64_t now, uint64_t wanted)
 /* Drops records that no recording can need any more. */
 static void forget(struct nw_flight *f)
 {
-	uint64_t now = nw_session_now(f->run->live.session), wanted;
+	uint64_t now = nw_run_now(f->run), wanted;
 	size_t left = 0;
 	if (f->reading || (!f->last_cut && !f->reach.is_short))
 		return;
@@ -558,7 +550,7 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_flight *f = arg;
 
-	f->layout = run->delivery.formats.page;
+	f->layout = *nw_run_page_layout(run);
 	int ret = f->options.until.span ? nw_lookout_arm(&f->lookout, run, err) : 0;
 	if (ret == 0 && f->options.until.span)
 		nw_lookout_tell_way(&f->lookout, run);
@@ -570,9 +562,9 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 		.keep_ns = f->options.keep_ns,
 		.wanted_ns = f->options.keep_ns + f->options.until.least_ns + MARGIN_NS,
 		.fixed = f->options.fixed_buffer,
-		.looked_at = nw_session_now(run->live.session),
+		.looked_at = nw_run_now(run),
 	};
-	nw_stream_tap(run->delivery.stream, take_page, f);
+	nw_run_tap(run, take_page, f);
 	return ret;
 }
 
@@ -610,8 +602,7 @@ static int tick(void *arg, struct nw_run *run, struct nw_error *err)
 		return nw_fail(err, f->failed, "cannot keep what was read: %s",
 			       nw_strerror(f->failed));
 	if (f->reading && nw_run_watermark(run) >= f->now.end) {
-		nw_sched_filter_snapshot_pause(&f->named,
-					       nw_session_now(run->live.session));
+		nw_sched_filter_snapshot_pause(&f->named, nw_run_now(run));
 		ret = cut(f, run->result, f->now.end, err);
 	}
 	if (ret == 0 && !f->reading)
@@ -631,7 +622,7 @@ static void stopping(void *arg, struct nw_run *run)
 		nw_run_notice(run, "the last spans were not looked at: %s", err.what);
 	if (f->lookout.missed)
 		nw_run_notice(run, "%s", f->lookout.missed);
-	uint64_t now = nw_session_now(run->live.session);
+	uint64_t now = nw_run_now(run);
 	if (nw_run_snapshot_requested(run))
 		add_trigger(f, now, now, "SIGUSR2");
 	begin_reading(f, false);

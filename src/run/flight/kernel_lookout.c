@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* A lookout by the kernel itself: see lookout.h and span_watch.h. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "run/limits/guards.h"
 #include "stream/pages/page.h"
 
 #include "lookout.h"
@@ -86,7 +86,7 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *bytes, size_t
 
 	(void)cpu;
 	if (!l->by_kernel ||
-	    nw_page_open(&page, &l->run.delivery.formats.page, bytes, len) < 0)
+	    nw_page_open(&page, nw_run_page_layout(&l->run), bytes, len) < 0)
 		return 0;
 	while (nw_page_next(&page, &data, &size) > 0)
 		take_record(l, data, size);
@@ -101,7 +101,7 @@ static int find_record(struct nw_lookout *l)
 		{"at", sizeof(uint64_t), &l->record.at},
 	};
 	struct nw_buf text = {0};
-	int ret = nw_tracefs_format(&l->run.live.fs, "synthetic", l->watch.group, &text);
+	int ret = nw_tracefs_format(l->watch.fs, "synthetic", l->watch.group, &text);
 
 	if (ret == 0)
 		ret = text.failed ? -ENOMEM
@@ -113,14 +113,14 @@ static int find_record(struct nw_lookout *l)
 
 const char *nw_lookout_by_kernel(struct nw_lookout *l)
 {
-	const bool *has = l->run.live.features.has;
+	const struct nw_session *session = nw_run_session(&l->run);
+	const bool *has = nw_session_features(session)->has;
 	const struct nw_span_def *span = watched_span(l);
-	const enum nw_clock clock = nw_session_clock(l->run.live.session);
 	const struct nw_armed_event *start, *end;
 
 	if (!has[NW_FEATURE_HIST] || !has[NW_FEATURE_SYNTHETIC])
 		return "this kernel has no hist triggers, or no synthetic events";
-	if (clock == NW_CLOCK_OTHER)
+	if (nw_session_clock(session) == NW_CLOCK_OTHER)
 		return "nopwatch cannot read its trace clock";
 	if (!span)
 		return "several spans have this name";
@@ -128,30 +128,23 @@ const char *nw_lookout_by_kernel(struct nw_lookout *l)
 		return "the kernel keeps one start a thread, which is right only for spans with nest=no";
 	if (l->request.filter || l->request.max_rate)
 		return "--filter and --max-rate need each hit";
-	if (l->result.restricted && !nw_session_restricts(l->run.live.session))
+	if (l->result.restricted && !nw_session_restricts(session))
 		return "this kernel also records hits of other processes";
 	start = event_of(l, &span->starts);
 	end = event_of(l, &span->ends);
 	if (!start || !end)
 		return "its start or its end is more than one event";
-	nw_stream_tap(l->run.delivery.stream, take_page, l);
-	l->watch = (struct nw_span_watch){.fs = &l->run.live.fs,
-					  .group = l->result.plan.group,
-					  .start = start->name,
-					  .end = end->name,
-					  .clock = clock == NW_CLOCK_MONO ? "mono"
-									  : "boot"};
+	nw_run_tap(&l->run, take_page, l);
+	l->watch = nw_session_span_watch(session, start->name, end->name);
 	if (nw_span_watch_begin(&l->watch, l->until->least_ns) < 0)
 		return "the kernel has refused the triggers";
 	if (find_record(l) < 0) {
 		nw_span_watch_end(&l->watch);
 		return "the format of the kernel's record cannot be read";
 	}
-	/* The watch checks that events are recorded, which these are not. */
-	free(l->run.live.watch);
-	l->run.live.watch = NULL;
+	nw_external_changes_close(&l->run); /* these two events are not recorded any more */
 	l->by_kernel = true;
-	l->checked = nw_session_now(l->run.live.session);
+	l->checked = nw_run_now(&l->run);
 	return NULL;
 }
 
@@ -161,7 +154,7 @@ const char *nw_lookout_check_kernel(struct nw_lookout *l)
 
 	if (!l->by_kernel || l->fell_back)
 		return NULL;
-	now = nw_session_now(l->run.live.session);
+	now = nw_run_now(&l->run);
 	if (!l->ended && now - l->checked < LOOK_NS)
 		return NULL;
 	l->checked = now;

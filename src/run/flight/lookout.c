@@ -162,7 +162,7 @@ int nw_lookout_open(struct nw_lookout *l, struct nw_run *outer,
 
 int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *err)
 {
-	const bool *has = outer->live.features.has;
+	const bool *has = nw_session_features(nw_run_session(outer))->has;
 
 	if (!has[NW_FEATURE_INSTANCES] || !has[NW_FEATURE_INSTANCE_EVENTS]) {
 		nw_fail(err, ENOTSUP,
@@ -171,8 +171,8 @@ int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *
 		return -ENOTSUP;
 	}
 	l->request.command = NULL; /* it belongs to the outer run */
-	if (outer->live.child.pid && outer->result->restricted && !l->request.pid_count) {
-		l->child = outer->live.child.pid;
+	l->child = nw_run_child(outer);
+	if (l->child && outer->result->restricted && !l->request.pid_count) {
 		l->request.pids = &l->child;
 		l->request.pid_count = 1;
 		l->request.follow = true;

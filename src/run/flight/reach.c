@@ -10,20 +10,10 @@
 
 #define LOOK_NS UINT64_C(1000000000)
 
-/* Returns how far back in time the ring buffer reaches, on the CPU with the shortest reach. */
-static uint64_t find_reach(const struct nw_run *run)
-{
-	uint64_t reach = UINT64_MAX;
-
-	nw_vec_each (&run->live.buffers.cpus, cpu)
-		reach = nw_min64(reach, nw_session_reach(run->live.session, *cpu));
-	return reach;
-}
-
 /* Returns an eighth of the free memory; if that is unknown, the size of the ring buffer. */
 static uint64_t find_most(const struct nw_run *run)
 {
-	uint64_t most = nw_session_buffer(run->live.session) * run->live.buffers.cpus.count;
+	uint64_t most = nw_run_buffer_size(run);
 	struct nw_buf text = {0};
 
 	if (nw_buf_read_file(&text, AT_FDCWD, "/proc/meminfo") == 0) {
@@ -63,17 +53,17 @@ static void begin_to_read(struct nw_reach *reach, const struct nw_run *run, uint
 			run,
 			"the ring buffer (%" PRIu64
 			" KiB per CPU) holds the last %s only, at this rate: so it is read all the time from now on",
-			nw_session_buffer(run->live.session) / 1024, text);
+			nw_session_buffer(nw_run_session(run)) / 1024, text);
 }
 
 bool nw_reach_check(struct nw_reach *reach, const struct nw_run *run)
 {
-	uint64_t now = nw_session_now(run->live.session), holds;
+	uint64_t now = nw_run_now(run), holds;
 
 	if (now - reach->looked_at < LOOK_NS)
 		return false;
 	reach->looked_at = now;
-	if (reach->is_short || (holds = find_reach(run)) >= reach->wanted_ns)
+	if (reach->is_short || (holds = nw_run_reach(run)) >= reach->wanted_ns)
 		return true;
 	if (!reach->fixed)
 		begin_to_read(reach, run, holds);

@@ -23,6 +23,7 @@ int nw_external_changes_open(struct nw_run *run, struct nw_error *err)
 	const struct nw_armed *armed = &run->result->armed;
 	size_t count = armed->events.count;
 
+	nw_external_changes_close(run);
 	run->live.watch = calloc(1, sizeof(*run->live.watch) + count * sizeof(bool));
 	if (!run->live.watch)
 		return nw_no_memory(err);
@@ -33,6 +34,12 @@ int nw_external_changes_open(struct nw_run *run, struct nw_error *err)
 						     armed->events.item[i]) == NW_EVENT_ON;
 	run->live.watch->seen = nw_session_now(run->live.session);
 	return 0;
+}
+
+void nw_external_changes_close(struct nw_run *run)
+{
+	free(run->live.watch);
+	run->live.watch = NULL;
 }
 
 static int mark(struct nw_run *run, size_t probe, uint64_t now, const char *what,

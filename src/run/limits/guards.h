@@ -12,10 +12,12 @@ void nw_rate_limit_free(struct nw_run *run);
 /* Notes that a probe was disabled at this time, in this run or while it was recorded, for the reason in `text`. */
 int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, uint64_t at,
 			 const char *text, struct nw_error *err);
-/* Watches the events that are armed now (external_changes.c): checks once a second and at the end what other programs
+/* Watches the events that are armed now, and no others (external_changes.c): checks once a second and at the end what other programs
  * have done to them, and marks probes that are not recorded any more. */
 int nw_external_changes_open(struct nw_run *run, struct nw_error *err);
 int nw_external_changes_check(struct nw_run *run, bool at_end, struct nw_error *err);
+/* Checks no more, because the run's owner disables events on purpose from here on. */
+void nw_external_changes_close(struct nw_run *run);
 /* Adds what these hits, by point, have cost the programs. */
 void nw_run_count_cost(struct nw_run *run, const uint64_t *hits);
 /* Shows a notice for each argument that will have no value, with the reason (missing.c). */

@@ -264,8 +264,6 @@ static int catch_up(struct nw_run *run, size_t first, size_t points, struct nw_e
 		run->live.profile = grown;
 	}
 	nw_stream_grow(run->delivery.stream);
-	free(run->live.watch);
-	run->live.watch = NULL;
 	return ret < 0 ? ret : nw_external_changes_open(run, err);
 }
 

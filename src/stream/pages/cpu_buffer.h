@@ -75,7 +75,7 @@ struct nw_stream {
 	uint64_t swept;	  /* time of the last look at all buffers */
 	uint64_t (*now)(void *arg);
 	void *now_arg;
-	int (*tap)(void *arg, uint32_t cpu, const unsigned char *page, size_t len);
+	nw_page_tap *tap;
 	void *tap_arg;
 	struct nw_stream_stats stats;
 };

@@ -283,10 +283,7 @@ struct nw_stream_stats nw_stream_stats(const struct nw_stream *stream)
 	return stream->stats;
 }
 
-void nw_stream_tap(struct nw_stream *s,
-		   int (*tap)(void *arg, uint32_t cpu, const unsigned char *page,
-			      size_t len),
-		   void *arg)
+void nw_stream_tap(struct nw_stream *s, nw_page_tap *tap, void *arg)
 {
 	s->tap = tap;
 	s->tap_arg = arg;

@@ -85,10 +85,8 @@ size_t nw_stream_hits(struct nw_stream *stream, struct nw_hit *out, size_t most)
 /* Returns the watermark: records up to this time were handed out, or will be before all later ones. */
 uint64_t nw_stream_known(const struct nw_stream *stream);
 struct nw_stream_stats nw_stream_stats(const struct nw_stream *stream);
+typedef int nw_page_tap(void *arg, uint32_t cpu, const unsigned char *page, size_t len);
 /* Calls `tap` with every page that was read, before it is decoded, for recordings. NULL: no calls. */
-void nw_stream_tap(struct nw_stream *stream,
-		   int (*tap)(void *arg, uint32_t cpu, const unsigned char *page,
-			      size_t len),
-		   void *arg);
+void nw_stream_tap(struct nw_stream *stream, nw_page_tap *tap, void *arg);
 
 #endif
