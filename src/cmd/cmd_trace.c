@@ -8,14 +8,8 @@
 struct tracer {
 	const struct nw_args *args;
 	struct nw_printer printer;
-	struct nw_timeline timeline; /* used instead, if spans are shown */
 	struct nw_sink sink;
 };
-
-static bool shows_spans(const struct nw_args *args)
-{
-	return args->format->spans || nw_slower_asked(&args->slower);
-}
 
 static int start(void *arg, struct nw_error *err)
 {
@@ -51,7 +45,7 @@ static void print_result(const struct tracer *t, const struct nw_run_result *res
 	nw_warn_stacks(args, result);
 	nw_note_silent(args, result);
 	/* --slower that shows nothing says how long the spans were. */
-	const struct nw_measure *measure = &t->timeline.measure;
+	const struct nw_measure *measure = &t->printer.measure;
 	if (args->format->for_people && nw_slower_asked(&args->slower) &&
 	    !measure->slow_spans && (measure->ended_spans || result->hits))
 		nw_note_none_slow("", measure->ended_spans, measure->longest_ns);
@@ -67,17 +61,14 @@ static int trace(struct tracer *t, const struct nw_consumer *consumer,
 		return ret;
 	ret = nw_prepared_run(&prepared, consumer, result, err);
 	nw_prepared_close(&prepared);
-	bool spans = shows_spans(t->args);
-	const struct nw_error *failure = spans ? &t->timeline.failure : &t->printer.failure;
-	if (failure->code) {
-		*err = *failure;
+	if (t->printer.failure.code) {
+		*err = t->printer.failure;
 		ret = -err->code;
 	}
 	if (ret < 0)
 		return ret;
 	print_result(t, result);
-	ret = spans ? nw_timeline_finish(&t->timeline, result, err)
-		    : nw_printer_finish(&t->printer, result, err);
+	ret = nw_printer_finish(&t->printer, result, err);
 	return ret < 0 ? ret : nw_sink_close(&t->sink, err);
 }
 
@@ -90,12 +81,24 @@ static int no_spans(const struct nw_args *args, const char *option, struct nw_er
 	return -EINVAL;
 }
 
+/* Returns a usage error if the format does not show what the options ask for. */
+static int check_options(const struct nw_args *args, struct nw_error *err)
+{
+	if (args->by && !args->format->spans)
+		return no_spans(args, "by", err);
+	if (args->format->spans || nw_slower_asked(&args->slower))
+		return 0;
+	return args->spans.count ? no_spans(args, "span", err)
+	       : args->states	 ? no_spans(args, "states", err)
+	       : args->net	 ? no_spans(args, "net", err)
+				 : 0;
+}
+
 /* Opens the consumer of hits for the format. */
 static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_error *err)
 {
 	const struct nw_args *args = t->args;
-	bool header = !args->output && !args->plain && isatty(STDOUT_FILENO) == 1;
-	const struct nw_timeline_options timeline = {
+	const struct nw_printer_options options = {
 		.format = args->format,
 		.spans = args->spans.item,
 		.span_count = args->spans.count,
@@ -105,7 +108,7 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.states = args->states,
 		.net = args->net,
 		.costs = args->format->costs ? NW_COSTS_WANTED : NW_COSTS_NONE,
-		.header = header,
+		.header = !args->output && !args->plain && isatty(STDOUT_FILENO) == 1,
 		.bold = nw_use_color(args, stdout),
 		.wall = args->wall,
 		.plain = args->plain,
@@ -114,35 +117,13 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.armed = armed,
 		.write = write_lines,
 	};
+	int ret = check_options(args, err);
 
-	if (args->by && !args->format->spans)
-		return no_spans(args, "by", err);
-	if (shows_spans(args)) {
-		int ret = nw_timeline_open(&timeline, &t->timeline, err);
-		if (ret == 0)
-			*out = nw_timeline_consumer(&t->timeline);
-		return ret;
-	}
-	if (args->spans.count)
-		return no_spans(args, "span", err);
-	if (args->states)
-		return no_spans(args, "states", err);
-	if (args->net)
-		return no_spans(args, "net", err);
-	t->printer = (struct nw_printer){
-		.format = args->format,
-		.header = header,
-		.bold = nw_use_color(args, stdout),
-		.wall = args->wall,
-		.plain = args->plain,
-		.count = args->count,
-		.arg = t,
-		.start = start,
-		.armed = armed,
-		.write = write_lines,
-	};
-	*out = nw_printer_consumer(&t->printer);
-	return 0;
+	if (ret == 0)
+		ret = nw_printer_open(&options, &t->printer, err);
+	if (ret == 0)
+		*out = nw_printer_consumer(&t->printer);
+	return ret;
 }
 
 static int run(const struct nw_args *args)
@@ -164,7 +145,6 @@ static int run(const struct nw_args *args)
 	}
 	nw_result_free(&result);
 	nw_printer_free(&t.printer);
-	nw_timeline_free(&t.timeline);
 	return status;
 }
 

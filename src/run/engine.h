@@ -448,67 +448,46 @@ void nw_measure_close(struct nw_measure *measure);
 
 /* ---- the consumer that prints ------------------------------------------------------- */
 
-/* Prints hits as lines. write() is called with the text now and then, and empties it. */
-struct nw_printer {
+/* Prints hits as lines; with formats that draw timelines also the spans between them. */
+struct nw_printer_options {
 	const struct nw_output_format *format;
-	bool header, bold; /* see struct nw_begin */
-	bool wall;	   /* show the time of day */
-	bool plain;	   /* text: sentences, for a screen reader */
-	uint64_t count;	   /* stop after so many hits; 0: no limit */
-	void *arg;
-	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
-	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
-	int (*write)(void *arg, struct nw_buf *text, struct nw_error *err);
-
-	struct nw_run *run; /* during the run */
-	struct nw_output output;
-	struct nw_error failure; /* of write() inside hit(); code 0: none */
-};
-
-struct nw_consumer nw_printer_consumer(struct nw_printer *printer);
-/* Ends the output and writes the rest. */
-int nw_printer_finish(struct nw_printer *printer, const struct nw_run_result *result,
-		      struct nw_error *err);
-void nw_printer_free(struct nw_printer *printer);
-
-/* ---- the consumer that draws -------------------------------------------------------- */
-
-/* Shows hits and the spans between them as the format draws them; otherwise like nw_printer. */
-struct nw_timeline_options {
-	const struct nw_output_format *format; /* a format that has spans */
+	/* For formats that have spans, and with `slower`. */
 	const char *const *spans; /* nw_span_parse(); none: the spans that names imply */
 	size_t span_count;
 	const char *by; /* group keys of spans, as in struct nw_measure_options */
-	uint64_t count; /* stop after so many hits; 0: no limit */
 	/* Show and count only slow spans, instead of hits and spans. */
 	struct nw_slower slower;
-	bool states;		 /* thread states in spans */
-	bool net;		 /* latencies without probe overhead */
-	enum nw_costs costs;	 /* probe overhead */
-	bool header, bold, wall, plain; /* as in struct nw_printer */
+	bool states;	     /* thread states in spans */
+	bool net;	     /* latencies without probe overhead */
+	enum nw_costs costs; /* probe overhead */
+	uint64_t count;	     /* stop after so many hits; 0: no limit */
+	bool header, bold;   /* see struct nw_begin */
+	bool wall;	     /* show the time of day */
+	bool plain;	     /* text: sentences, for a screen reader */
 	void *arg;
 	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
+	/* Called with the text now and then, and empties it. */
 	int (*write)(void *arg, struct nw_buf *text, struct nw_error *err);
 };
 
-struct nw_timeline {
-	struct nw_timeline_options options;
-	struct nw_measure measure;
-	struct nw_consumer inner; /* consumer of the measure */
-	struct nw_run *run;	  /* during the run */
+struct nw_printer {
+	struct nw_printer_options options;
+	struct nw_measure measure; /* zeroed: no spans are shown */
+	struct nw_consumer inner;  /* consumer of the measure */
+	struct nw_run *run;	   /* during the run */
 	struct nw_output output;
 	struct nw_error failure; /* of write() inside hit(); code 0: none */
 };
 
 /* `out` must not move while it is open. */
-int nw_timeline_open(const struct nw_timeline_options *options, struct nw_timeline *out,
-		     struct nw_error *err);
-struct nw_consumer nw_timeline_consumer(struct nw_timeline *timeline);
+int nw_printer_open(const struct nw_printer_options *options, struct nw_printer *out,
+		    struct nw_error *err);
+struct nw_consumer nw_printer_consumer(struct nw_printer *printer);
 /* Ends the output and writes the rest. */
-int nw_timeline_finish(struct nw_timeline *timeline, const struct nw_run_result *result,
-		       struct nw_error *err);
-void nw_timeline_free(struct nw_timeline *timeline);
+int nw_printer_finish(struct nw_printer *printer, const struct nw_run_result *result,
+		      struct nw_error *err);
+void nw_printer_free(struct nw_printer *printer);
 
 /* ---- the consumer that records ------------------------------------------------------ */
 

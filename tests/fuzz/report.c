@@ -65,12 +65,17 @@ static int use_reports(const struct nw_request *request, uint8_t how, struct nw_
 
 static int use_lines(const struct nw_request *request, uint8_t how, struct nw_error *err)
 {
-	struct nw_printer printer = {.format = nw_output_find(how & NET ? "json" : "text"),
-				     .wall = how & STATES,
-				     .write = drop};
-	const struct nw_consumer consumer = nw_printer_consumer(&printer);
+	const struct nw_printer_options options = {
+		.format = nw_output_find(how & NET ? "json" : "text"),
+		.wall = how & STATES,
+		.write = drop};
 	struct nw_run_result result = {0};
-	int ret = nw_run(request, &consumer, &result, err);
+	struct nw_printer printer;
+	int ret = nw_printer_open(&options, &printer, err);
+	const struct nw_consumer consumer = nw_printer_consumer(&printer);
+
+	if (ret == 0)
+		ret = nw_run(request, &consumer, &result, err);
 
 	if (ret == 0)
 		ret = nw_printer_finish(&printer, &result, err);
