@@ -270,6 +270,9 @@ struct nw_hash_table {
 /* Adds an item's number; returns -ENOMEM on failure. An item that is equal must not be in the table. */
 int nw_hash_table_add(struct nw_hash_table *table, uint64_t hash,
 		      size_t number) nw_must_check;
+/* Removes an item of an array whose last item then takes its place: both by their hashes and numbers. */
+void nw_hash_table_remove(struct nw_hash_table *table, uint64_t hash, size_t number,
+			  uint64_t last_hash, size_t last);
 void nw_hash_table_free(struct nw_hash_table *table);
 
 /* Finds the next item whose hash is this one. *at: 0 at first; it counts the slots that were looked at. */

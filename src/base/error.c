@@ -18,17 +18,22 @@ const char *nw_strerror(int code)
 	return text ? text : "Unknown error";
 }
 
+static void fill(struct nw_error *err, int code, bool usage, const char *fmt, va_list args)
+{
+	if (!err)
+		return;
+	err->code = code;
+	err->usage = usage;
+	err->hint[0] = '\0';
+	vsnprintf(err->what, sizeof(err->what), fmt, args);
+}
+
 int nw_fail(struct nw_error *err, int code, const char *fmt, ...)
 {
 	va_list args;
 
-	if (!err)
-		return -code;
-	err->code = code;
-	err->usage = false;
-	err->hint[0] = '\0';
 	va_start(args, fmt);
-	vsnprintf(err->what, sizeof(err->what), fmt, args);
+	fill(err, code, false, fmt, args);
 	va_end(args);
 	return -code;
 }
@@ -37,13 +42,8 @@ int nw_fail_usage(struct nw_error *err, const char *fmt, ...)
 {
 	va_list args;
 
-	if (!err)
-		return -EINVAL;
-	err->code = EINVAL;
-	err->usage = true;
-	err->hint[0] = '\0';
 	va_start(args, fmt);
-	vsnprintf(err->what, sizeof(err->what), fmt, args);
+	fill(err, EINVAL, true, fmt, args);
 	va_end(args);
 	return -EINVAL;
 }

@@ -129,6 +129,34 @@ int nw_hash_table_add(struct nw_hash_table *table, uint64_t hash, size_t number)
 	return 0;
 }
 
+static struct nw_hash_table_slot *slot_of(const struct nw_hash_table *table, uint64_t hash,
+					  size_t number)
+{
+	size_t at = (uint32_t)hash & (table->slots - 1);
+
+	while (table->slot[at].number != number + 1)
+		at = (at + 1) & (table->slots - 1);
+	return &table->slot[at];
+}
+
+void nw_hash_table_remove(struct nw_hash_table *table, uint64_t hash, size_t number,
+			  uint64_t last_hash, size_t last)
+{
+	const size_t mask = table->slots - 1;
+	size_t gap = (size_t)(slot_of(table, hash, number) - table->slot);
+
+	slot_of(table, last_hash, last)->number = (uint32_t)number + 1;
+	/* Items behind the gap move up if their search would end there. */
+	for (size_t at = (gap + 1) & mask; table->slot[at].number; at = (at + 1) & mask) {
+		if (((at - table->slot[at].hash) & mask) < ((at - gap) & mask))
+			continue;
+		table->slot[gap] = table->slot[at];
+		gap = at;
+	}
+	table->slot[gap].number = 0;
+	table->count--;
+}
+
 void nw_hash_table_free(struct nw_hash_table *table)
 {
 	free(table->slot);

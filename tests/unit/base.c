@@ -169,6 +169,38 @@ START_TEST(hash_table_finds_all_of_a_hash)
 }
 END_TEST
 
+/* What is left of an array is found under its new numbers, whichever items were removed, and nothing else is. */
+START_TEST(hash_table_forgets_what_was_removed)
+{
+	struct nw_hash_table table = {0};
+	uint32_t item[500], random = 1;
+	size_t count = NW_COUNT(item);
+
+	for (size_t i = 0; i < count;
+	     i++) { /* few hashes, which wrap around the end of the table */
+		item[i] = (uint32_t)(i % 7 ? i * 61 : UINT32_MAX - i % 3);
+		ck_assert_int_eq(nw_hash_table_add(&table, item[i], i), 0);
+	}
+	while (count) {
+		random = random * 1103515245 + 12345;
+		size_t gone = (random >> 8) % count--;
+		nw_hash_table_remove(&table, item[gone], gone, item[count], count);
+		item[gone] = item[count];
+		for (size_t i = 0; i < count; i++) {
+			size_t found = 0;
+			nw_hash_each (&table, item[i], number) {
+				ck_assert_uint_lt(number, count);
+				ck_assert_uint_eq(item[number], item[i]);
+				found += number == i;
+			}
+			ck_assert_uint_eq(found, 1);
+		}
+		ck_assert_uint_eq(table.count, count);
+	}
+	nw_hash_table_free(&table);
+}
+END_TEST
+
 START_TEST(index_numbers_strings)
 {
 	struct nw_index index = {0};
@@ -295,5 +327,6 @@ UNIT_MAIN("base", error_keeps_reason_and_hint, error_cuts_long_texts,
 	  strerror_knows_the_kernels_own_code, buf_grows_and_is_taken,
 	  numbers_are_added_in_decimal, printf_grows_at_every_length,
 	  escape_makes_terminals_safe, vec_hands_out_zeroed_items,
-	  hash_table_finds_all_of_a_hash, index_numbers_strings, numbers_are_strict,
-	  durations, sizes, globs_know_dashes, distances, buf_reads_a_file)
+	  hash_table_finds_all_of_a_hash, hash_table_forgets_what_was_removed,
+	  index_numbers_strings, numbers_are_strict, durations, sizes, globs_know_dashes,
+	  distances, buf_reads_a_file)

@@ -45,16 +45,11 @@ static bool find_section(const struct nw_image *image, Elf *elf, struct section 
 {
 	struct nw_section_budget budget = nw_section_budget(image->size);
 	Elf_Scn *section = NULL;
-	size_t names;
+	GElf_Shdr header;
+	const char *name;
 
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-		if (!name || strcmp(name, ".eh_frame") != 0)
+	while ((section = nw_next_section(elf, section, &header, &name))) {
+		if (strcmp(name, ".eh_frame") != 0)
 			continue;
 		Elf_Data *data = nw_section_afford(&budget, &header)
 					 ? elf_rawdata(section, NULL)

@@ -11,6 +11,8 @@
 #include <gelf.h>
 #include <string.h>
 
+#include "find/elf/budget.h"
+
 /* Returns the name without prefixes for packed sections and link-time sections, all of which libdw accepts. */
 static const char *plain_name(const char *name)
 {
@@ -52,6 +54,8 @@ static bool ends_with_nul(struct nw_section_bytes bytes)
 bool nw_debug_sections_find(Elf *elf, struct nw_debug_sections *out)
 {
 	Elf_Scn *section = NULL;
+	const char *name;
+	GElf_Shdr header;
 	GElf_Ehdr file;
 	size_t names;
 
@@ -59,12 +63,8 @@ bool nw_debug_sections_find(Elf *elf, struct nw_debug_sections *out)
 	if (!gelf_getehdr(elf, &file) || elf_getshdrstrndx(elf, &names) != 0)
 		return false;
 	out->big_endian = file.e_ident[EI_DATA] == ELFDATA2MSB;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-		struct nw_section_bytes *slot = name && header.sh_type != SHT_NOBITS
+	while ((section = nw_next_section(elf, section, &header, &name))) {
+		struct nw_section_bytes *slot = header.sh_type != SHT_NOBITS
 							? slot_of(out, name)
 							: NULL;
 		Elf_Data *data = slot ? elf_getdata(section, NULL) : NULL;

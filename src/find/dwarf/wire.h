@@ -6,9 +6,8 @@
 #ifndef NOPWATCH_FIND_DWARF_WIRE_H
 #define NOPWATCH_FIND_DWARF_WIRE_H
 
-#include <string.h>
-
 #include "base/base.h"
+#include "base/load.h"
 
 static inline void nw_put(struct nw_buf *out, uint64_t value, size_t bytes)
 {
@@ -55,25 +54,8 @@ static inline const unsigned char *nw_take_bytes(struct nw_wire *wire, size_t le
 static inline uint64_t nw_take(struct nw_wire *wire, size_t bytes)
 {
 	const unsigned char *at = nw_take_bytes(wire, bytes);
-	uint16_t two;
-	uint32_t four;
-	uint64_t eight;
 
-	if (!at)
-		return 0;
-	switch (bytes) {
-	case 1:
-		return *at;
-	case 2:
-		memcpy(&two, at, sizeof(two));
-		return two;
-	case 4:
-		memcpy(&four, at, sizeof(four));
-		return four;
-	default:
-		memcpy(&eight, at, sizeof(eight));
-		return eight;
-	}
+	return at ? nw_load(at, bytes) : 0;
 }
 
 /* Returns a string, which is in the message itself; "" if it is bad. */

@@ -63,4 +63,22 @@ static inline bool nw_section_afford_names(struct nw_section_budget *budget, Elf
 	       nw_section_afford(budget, &header);
 }
 
+/* Returns the next section that has a name; NULL: there is none. section: NULL at first. */
+static inline Elf_Scn *nw_next_section(Elf *elf, Elf_Scn *section, GElf_Shdr *header,
+				       const char **name)
+{
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		*name = gelf_getshdr(section, header)
+				? elf_strptr(elf, names, header->sh_name)
+				: NULL;
+		if (*name)
+			break;
+	}
+	return section;
+}
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/library.h"
 
+#include "budget.h"
 #include "symbol.h"
 
 #ifdef NW_HAVE_LZMA
@@ -91,19 +92,12 @@ static int unpack_section(Elf_Scn *section, struct nw_buf *out)
 int nw_debug_data_read(Elf *elf, struct nw_buf *out)
 {
 	Elf_Scn *section = NULL;
-	size_t names;
+	GElf_Shdr header;
+	const char *name;
 
-	if (elf_getshdrstrndx(elf, &names) < 0)
-		return -ENOENT;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-		if (name && header.sh_type == SHT_PROGBITS &&
-		    strcmp(name, ".gnu_debugdata") == 0)
+	while ((section = nw_next_section(elf, section, &header, &name)))
+		if (header.sh_type == SHT_PROGBITS && strcmp(name, ".gnu_debugdata") == 0)
 			return unpack_section(section, out);
-	}
 	return -ENOENT;
 }
 

@@ -114,17 +114,12 @@ static Elf_Data *small_section(const struct nw_image *image, Elf *elf, const cha
 {
 	struct nw_section_budget budget = nw_section_budget(image->size);
 	Elf_Scn *section = NULL;
-	size_t names;
+	GElf_Shdr header;
+	const char *name;
 
-	if (elf_getshdrstrndx(elf, &names) < 0)
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
-		    header.sh_size > 4096)
-			continue;
-		const char *name = elf_strptr(elf, names, header.sh_name);
-		if (!name || strcmp(name, wanted) != 0)
+	while ((section = nw_next_section(elf, section, &header, &name))) {
+		if (header.sh_type != SHT_PROGBITS || header.sh_size > 4096 ||
+		    strcmp(name, wanted) != 0)
 			continue;
 		Elf_Data *data = nw_section_afford(&budget, &header)
 					 ? elf_rawdata(section, NULL)

@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/load.h"
 #include "find/elf/elf.h"
+
+#include "budget.h"
 
 enum {
 	POINTER_SIZE = 14,
@@ -20,15 +23,6 @@ enum {
 	FLAG_BIG_ENDIAN = 1,
 	FLAG_INLINE = 2,
 };
-
-static uint64_t load(const unsigned char *bytes, size_t size, bool big_endian)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < size; i++)
-		value = value << 8 | bytes[big_endian ? i : size - 1 - i];
-	return value;
-}
 
 static bool read_at(const struct nw_image *image, uint64_t vaddr, void *to, size_t len)
 {
@@ -63,10 +57,11 @@ static int parse(const struct nw_image *image, const unsigned char *data, size_t
 	size_t word = data[POINTER_SIZE];
 	bool big = data[FLAGS] & FLAG_BIG_ENDIAN;
 	if ((word != 4 && word != 8) ||
-	    !read_at(image, load(data + STRING, word, big), pair, 2 * word))
+	    !read_at(image, nw_load_ordered(data + STRING, word, big), pair, 2 * word))
 		return 0;
-	uint64_t size = load(pair + word, word, big);
-	if (size >= sizeof(text) || !read_at(image, load(pair, word, big), text, size))
+	uint64_t size = nw_load_ordered(pair + word, word, big);
+	if (size >= sizeof(text) ||
+	    !read_at(image, nw_load_ordered(pair, word, big), text, size))
 		return 0;
 	return minor_of(text);
 }
@@ -75,16 +70,12 @@ int nw_go_minor(const struct nw_image *image)
 {
 	Elf *elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	Elf_Scn *section = NULL;
-	size_t names;
+	GElf_Shdr header;
+	const char *name;
 	int minor = 0;
 
-	while (elf && elf_getshdrstrndx(elf, &names) == 0 &&
-	       (section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-		if (!name || strcmp(name, ".go.buildinfo") != 0)
+	while ((section = nw_next_section(elf, section, &header, &name))) {
+		if (strcmp(name, ".go.buildinfo") != 0)
 			continue;
 		Elf_Data *data = elf_rawdata(section, NULL);
 		if (data && data->d_buf)

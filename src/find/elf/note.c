@@ -10,19 +10,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/load.h"
+
 #include "note.h"
 
 #define STAPSDT_TYPE 3
 
 static uint64_t load(const char *at, size_t size, bool big_endian)
 {
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		size_t shift = 8 * (big_endian ? size - 1 - i : i);
-		value |= (uint64_t)(unsigned char)at[i] << shift;
-	}
-	return value;
+	return nw_load_ordered((const unsigned char *)at, size, big_endian);
 }
 
 static size_t align4(size_t size)

@@ -42,7 +42,7 @@ static uint64_t *sum_of(struct nw_self_cost *self, struct nw_hash_map *map,
 {
 	uint64_t *sum = nw_hash_map_find(map, key);
 
-	if (sum || map->count >= NW_MOST_STARTS)
+	if (sum || map->entries.count >= NW_MOST_STARTS)
 		return sum;
 	sum = malloc(sizeof(*sum));
 	if (!sum)
@@ -69,7 +69,7 @@ uint64_t nw_self_cost_goroutine_hit(struct nw_self_cost *self, const struct nw_h
 	const struct nw_hit_cost *cost = &self->cost[hit->probe];
 
 	/* The ends of goroutines are not reported. When the table is full, living goroutines get new sums. */
-	if (self->goroutines.count >= NW_MOST_STARTS)
+	if (self->goroutines.entries.count >= NW_MOST_STARTS)
 		nw_hash_map_free(&self->goroutines);
 	uint64_t *sum = sum_of(self, &self->goroutines, key);
 	if (!sum)

@@ -4,7 +4,7 @@
 #define NOPWATCH_MEASURE_SCHED_SELF_COST_H
 
 #include "find/probe/probe.h"
-#include "hash_map.h"
+#include "measure/spans/hash_map.h"
 
 enum {
 	NW_RECENT_COSTS = 16, /* a power of two */

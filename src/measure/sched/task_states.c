@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash_map.h"
+#include "measure/spans/hash_map.h"
 
 const char *const nw_task_state_names[NW_TASK_STATES] = {
 	[NW_TASK_RUNNING] = "running",	 [NW_TASK_RUNNABLE] = "runnable",
@@ -271,7 +271,7 @@ static void enter(struct thread *thread, enum nw_task_state state, uint64_t now)
 static struct thread *add_thread(struct nw_task_states *states, int32_t tid)
 {
 	/* A recording may name more threads than there ever were. */
-	struct thread *thread = states->threads.count < NW_MOST_STARTS
+	struct thread *thread = states->threads.entries.count < NW_MOST_STARTS
 					? calloc(1, sizeof(*thread))
 					: NULL;
 
@@ -343,18 +343,15 @@ void nw_task_states_recorded(struct nw_task_states *states, int32_t tid, uint64_
 		thread->from = thread->from ? nw_min64(thread->from, from) : from;
 }
 
-static void same_thread(void *arg, struct nw_map_key key, void *value)
-{
-	const struct thread *known = value;
-
-	if (known->from)
-		nw_task_states_recorded(arg, (int32_t)key.time, known->from);
-}
-
 void nw_task_states_same(struct nw_task_states *states, const struct nw_task_states *other)
 {
 	states->everybody_from = other->everybody_from;
-	nw_hash_map_each(&other->threads, same_thread, states);
+	nw_vec_each (&other->threads.entries, entry) {
+		const struct thread *known = entry->value;
+		if (known->from)
+			nw_task_states_recorded(states, (int32_t)entry->key.time,
+						known->from);
+	}
 }
 
 void nw_task_states_exit(struct nw_task_states *states, int32_t tid)
@@ -362,24 +359,19 @@ void nw_task_states_exit(struct nw_task_states *states, int32_t tid)
 	free(nw_hash_map_take(&states->threads, nw_map_key_of_thread(tid)));
 }
 
-static void forget_names(void *arg, struct nw_map_key key, void *value)
-{
-	struct thread *thread = value;
-
-	(void)arg;
-	(void)key;
-	thread->unseen = true;
-	thread->from = 0;
-}
-
 void nw_task_states_loss(struct nw_task_states *states)
 {
 	states->losses++;
-	states->missed |=
-		/* A birth may be lost, and then the thread is not recorded, */
-		states->named;
-	if (states->all) /* or a new name, which ends the recording of its thread */
-		nw_hash_map_each(&states->threads, forget_names, NULL);
+	/* A birth may be lost, and then the thread is not recorded. */
+	states->missed |= states->named;
+	if (!states->all)
+		return;
+	/* A new name may be lost, too, which ends the recording of its thread. */
+	nw_vec_each (&states->threads.entries, entry) {
+		struct thread *thread = entry->value;
+		thread->unseen = true;
+		thread->from = 0;
+	}
 }
 
 /* ---- the scheduler's events --------------------------------------------------------- */
@@ -561,7 +553,7 @@ uint64_t nw_task_states_turn(struct nw_task_states *states, uint32_t span, uint6
 	struct turn *turn = nw_hash_map_find(&states->turns, at);
 
 	if (!turn) {
-		if (states->turns.count >= NW_MOST_STARTS)
+		if (states->turns.entries.count >= NW_MOST_STARTS)
 			nw_hash_map_free(&states->turns);
 		turn = calloc(1, sizeof(*turn));
 		if (!turn || nw_hash_map_put(&states->turns, at, turn) < 0)
@@ -578,7 +570,7 @@ static void begin(struct nw_task_states *states, const struct nw_span_event *eve
 	struct thread *thread = running(states, event->hit);
 
 	if (!thread || !is_recorded(states, thread, event->hit->time) ||
-	    states->marks.count >= NW_MOST_STARTS)
+	    states->marks.entries.count >= NW_MOST_STARTS)
 		return; /* the span will not be split */
 	size_t wakers = thread->sleeps[WAKERS].count;
 	size_t channels = thread->sleeps[CHANNELS].count;

@@ -1,60 +1,32 @@
 // SPDX-License-Identifier: MIT
-/*
- * Copies of the hits with which open spans have begun: an open-addressed table by span and time of the start. Most
- * hits have no values; then nothing is allocated.
- */
+/* Copies of the hits with which open spans have begun. Most hits have no values; then a start allocates nothing. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "measure/spans/spans.h"
+#include "hash_map.h"
 
 struct start {
-	uint64_t key;
-	/* Of two starts that differ only in this, the later one ends first. */
+	struct nw_map_key key;
+	/* Of two starts with equal keys, the later one ends first. */
 	uint64_t serial;
-	uint32_t span; /* number + 1; 0: the slot is free */
 	struct nw_hit hit;
 	struct nw_hit *copy; /* owns the values; NULL: the hit has none */
 	struct nw_task task;
 };
 
-enum {
-	FIRST_SLOTS = 256
-};
-
 struct nw_span_starts {
-	struct start *slot;
-	size_t slots, count;
+	NW_VEC(struct start) open; /* in no order */
+	struct nw_hash_table table;
 	uint64_t serial;
-	unsigned int shift; /* 64 - log2(slots) */
-	struct start last;  /* the start that nw_span_starts_follow() returned last */
-	bool failed;	    /* there was no memory for a start */
-	bool left_out;	    /* there were too many starts */
+	struct start last; /* the start that nw_span_starts_follow() returned last */
+	bool failed;	   /* there was no memory for a start */
+	bool left_out;	   /* there were too many starts */
 };
-
-static int use_slots(struct nw_span_starts *starts, size_t slots)
-{
-	struct start *slot = calloc(slots, sizeof(*slot));
-
-	if (!slot)
-		return -ENOMEM;
-	starts->slot = slot;
-	starts->slots = slots;
-	for (starts->shift = 64; slots > 1; slots /= 2)
-		starts->shift--;
-	return 0;
-}
 
 int nw_span_starts_open(struct nw_span_starts **out)
 {
-	struct nw_span_starts *starts = calloc(1, sizeof(*starts));
-
-	if (!starts || use_slots(starts, FIRST_SLOTS) < 0) {
-		free(starts);
-		return -ENOMEM;
-	}
-	*out = starts;
-	return 0;
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
 }
 
 bool nw_span_starts_failed(const struct nw_span_starts *starts)
@@ -66,111 +38,63 @@ void nw_span_starts_free(struct nw_span_starts *starts)
 {
 	if (!starts)
 		return;
-	for (size_t i = 0; i < starts->slots; i++)
-		free(starts->slot[i].copy);
+	nw_vec_each (&starts->open, it)
+		free(it->copy);
+	nw_vec_free(&starts->open);
+	nw_hash_table_free(&starts->table);
 	free(starts->last.copy);
-	free(starts->slot);
 	free(starts);
 }
 
-/* The key is not hashed, because few spans begin at the same time. */
-static nw_inlined size_t home_of(const struct nw_span_starts *starts, uint32_t span,
-				 uint64_t time)
-{
-	return (size_t)(((time ^ (uint64_t)span << 48) * 0x9e3779b97f4a7c15u) >>
-			starts->shift);
-}
-
-/* Returns the free slot for a start. */
-static nw_inlined struct start *free_slot(const struct nw_span_starts *starts,
-					  uint32_t span, uint64_t time)
-{
-	size_t at = home_of(starts, span, time);
-
-	while (starts->slot[at].span)
-		at = (at + 1) & (starts->slots - 1);
-	return &starts->slot[at];
-}
-
 /* Returns the start, or the latest one if several of the same key have begun at the same time; NULL: none. */
-static nw_inlined struct start *find(const struct nw_span_starts *starts, uint32_t span,
-				     uint64_t key, uint64_t time)
+static struct start *find(const struct nw_span_starts *starts, const struct nw_map_key *key)
 {
 	struct start *found = NULL;
-	size_t at = home_of(starts, span, time);
 
-	for (;; at = (at + 1) & (starts->slots - 1)) {
-		struct start *it = &starts->slot[at];
-		if (!it->span)
-			return found;
-		if (it->hit.time == time && it->span == span + 1 && it->key == key &&
+	nw_hash_each (&starts->table, nw_map_key_hash(key), number) {
+		struct start *it = &starts->open.item[number];
+		if (nw_map_keys_equal(&it->key, key) &&
 		    (!found || it->serial > found->serial))
 			found = it;
 	}
+	return found;
 }
 
-/* Makes a larger table; returns false without memory. */
-static nw_noinline bool grow(struct nw_span_starts *starts)
+/* Keeps a start. Returns false without memory. */
+static bool keep_start(struct nw_span_starts *starts, const struct nw_span_event *event,
+		       const struct nw_task *task)
 {
-	struct nw_span_starts old = *starts;
+	const struct nw_map_key key = nw_map_key_of_span(event);
+	struct nw_hit *copy = event->hit->values ? nw_hit_copy(event->hit) : NULL;
+	struct start *it = copy || !event->hit->values ? nw_vec_add(&starts->open) : NULL;
 
-	if (use_slots(starts, old.slots * 2) < 0)
+	if (it && nw_hash_table_add(&starts->table, nw_map_key_hash(&key),
+				    starts->open.count - 1) < 0) {
+		starts->open.count--;
+		it = NULL;
+	}
+	if (!it) {
+		free(copy);
 		return false;
-	for (size_t i = 0; i < old.slots; i++) {
-		const struct start *it = &old.slot[i];
-		if (it->span)
-			*free_slot(starts, it->span - 1, it->hit.time) = *it;
 	}
-	free(old.slot);
-	return true;
-}
-
-/* Keeps a start. If the table is full, the start will be unknown when its span ends. */
-static void add_start(struct nw_span_starts *starts, const struct nw_span_event *event,
-		      const struct nw_task *task)
-{
-	struct nw_hit *copy = NULL;
-
-	if (nw_unlikely(starts->count == NW_MOST_STARTS)) {
-		starts->left_out = true;
-		return;
-	}
-	if (nw_unlikely(2 * starts->count >= starts->slots) && !grow(starts)) {
-		starts->failed = true;
-		return;
-	}
-	if (nw_unlikely(event->hit->values)) {
-		copy = nw_hit_copy(event->hit);
-		if (!copy) {
-			starts->failed = true;
-			return;
-		}
-	}
-	struct start *it = free_slot(starts, event->span, event->start);
-	starts->count++;
+	it->key = key;
 	it->serial = ++starts->serial;
-	it->key = event->key;
-	it->span = event->span + 1;
 	it->hit = *event->hit;
 	it->copy = copy;
 	it->task = task ? *task : (struct nw_task){0};
+	return true;
 }
 
-/* Frees a slot. Entries behind it move up if their search would end at the free slot. */
-static void close_gap(struct nw_span_starts *starts, size_t gap)
+/* Moves a start to `last`. */
+static void take_start(struct nw_span_starts *starts, struct start *it)
 {
-	size_t mask = starts->slots - 1;
+	const struct start *end = &starts->open.item[--starts->open.count];
 
-	for (size_t at = (gap + 1) & mask; starts->slot[at].span; at = (at + 1) & mask) {
-		const struct start *it = &starts->slot[at];
-		size_t home = home_of(starts, it->span - 1, it->hit.time);
-		if (((at - home) & mask) < ((at - gap) & mask))
-			continue;
-		starts->slot[gap] = *it;
-		gap = at;
-	}
-	starts->slot[gap].span = 0;
-	starts->slot[gap].copy = NULL;
+	nw_hash_table_remove(&starts->table, nw_map_key_hash(&it->key),
+			     (size_t)(it - starts->open.item), nw_map_key_hash(&end->key),
+			     starts->open.count);
+	starts->last = *it;
+	*it = *end;
 }
 
 bool nw_span_starts_left_out(const struct nw_span_starts *starts)
@@ -185,11 +109,10 @@ size_t nw_span_starts_oldest(const struct nw_span_starts *starts, uint32_t span,
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < starts->slots; i++) {
-		const struct start *it = &starts->slot[i];
-		const struct nw_open_span open = {it->key, it->copy ? it->copy : &it->hit,
-						  &it->task};
-		if (it->span != span + 1 || !is_open(arg, span, &open))
+	nw_vec_each (&starts->open, it) {
+		const struct nw_open_span open = {
+			it->key.key, it->copy ? it->copy : &it->hit, &it->task};
+		if (it->key.span != span || !is_open(arg, span, &open))
 			continue;
 		size_t at = nw_min64(count++, most);
 		for (; at && out[at - 1].began->time > open.began->time; at--)
@@ -208,16 +131,18 @@ const struct nw_hit *nw_span_starts_follow(struct nw_span_starts *starts,
 	free(starts->last.copy);
 	starts->last.copy = NULL;
 	if (event->moment == NW_SPAN_BEGINS) {
-		add_start(starts, event, task);
+		/* If the table is full, the start will be unknown when its span ends. */
+		if (starts->open.count == NW_MOST_STARTS)
+			starts->left_out = true;
+		else if (!keep_start(starts, event, task))
+			starts->failed = true;
 		return NULL;
 	}
-	if (event->moment == NW_SPAN_ENDS_NOTHING)
-		return NULL;
-	struct start *it = find(starts, event->span, event->key, event->start);
+	const struct nw_map_key key = nw_map_key_of_span(event);
+	struct start *it = event->moment != NW_SPAN_ENDS_NOTHING ? find(starts, &key)
+								 : NULL;
 	if (!it)
 		return NULL;
-	starts->last = *it;
-	starts->count--;
-	close_gap(starts, (size_t)(it - starts->slot));
+	take_start(starts, it);
 	return starts->last.copy ? starts->last.copy : &starts->last.hit;
 }

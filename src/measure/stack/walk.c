@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/load.h"
+
 #include "modules.h"
 
 enum {
@@ -26,13 +28,7 @@ struct walk {
 
 static uint64_t number_at(const struct walk *w, const unsigned char *at, unsigned int bytes)
 {
-	uint64_t value = 0;
-
-	for (unsigned int i = 0; i < bytes; i++) {
-		unsigned int from = w->copy->big_endian ? i : bytes - 1 - i;
-		value = value << 8 | at[from];
-	}
-	return value;
+	return nw_load_ordered(at, bytes, w->copy->big_endian);
 }
 
 static struct nw_return *return_slot(const struct walk *w, uint64_t slot)

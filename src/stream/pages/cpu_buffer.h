@@ -6,7 +6,7 @@
 #ifndef NOPWATCH_STREAM_PAGES_CPU_BUFFER_H
 #define NOPWATCH_STREAM_PAGES_CPU_BUFFER_H
 
-#include "load.h"
+#include "base/load.h"
 #include "stream/pages/stream.h"
 
 /* Time between two looks at every buffer, full or not. */

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "load.h"
+#include "base/load.h"
 #include "stream/pages/page.h"
 
 #define RB_MISSED_EVENTS (1u << 31)

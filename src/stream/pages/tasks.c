@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "load.h"
+#include "base/load.h"
 #include "stream/pages/tasks.h"
 
 struct nw_tasks {

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "load.h"
+#include "base/load.h"
 #include "stream/pages/record.h"
 #include "value.h"
 

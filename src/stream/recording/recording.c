@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stream/pages/load.h"
+#include "base/load.h"
 #include "stream/pages/page.h"
 #include "stream/pages/stream.h"
 #include "stream/recording/recording.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A hash table with chains, whose values are memory for free(): data of each open span or of each thread. (starts.c
- * has a table of its own for the hits that spans begin with, which allocates nothing for most of them.)
- */
-#ifndef NOPWATCH_MEASURE_SCHED_HASH_MAP_H
-#define NOPWATCH_MEASURE_SCHED_HASH_MAP_H
+/* A map whose values are memory for free(): data of each open span or of each thread. (starts.c keeps the hits that spans
+ * begin with, and allocates nothing for most of them.) */
+#ifndef NOPWATCH_MEASURE_SPANS_HASH_MAP_H
+#define NOPWATCH_MEASURE_SPANS_HASH_MAP_H
 
-#include "measure/spans/spans.h"
+#include "spans.h"
 
 /* A span, the time of its start, and the key of the start. */
 struct nw_map_key {
@@ -14,12 +12,28 @@ struct nw_map_key {
 	uint64_t time, key;
 };
 
-struct nw_map_entry;
+static inline bool nw_map_keys_equal(const struct nw_map_key *a, const struct nw_map_key *b)
+{
+	return a->span == b->span && a->time == b->time && a->key == b->key;
+}
+
+/* .key is not hashed, because few spans begin at the same time. */
+static inline uint64_t nw_map_key_hash(const struct nw_map_key *key)
+{
+	return nw_hash64(key->time ^ (uint64_t)key->span << 48);
+}
+
+struct nw_map_entry {
+	struct nw_map_key key;
+	uint64_t serial; /* of entries with equal keys the latest is found */
+	void *value;
+};
 
 /* A zeroed one is empty and valid. */
 struct nw_hash_map {
-	struct nw_map_entry **slot;
-	size_t slots, count;
+	NW_VEC(struct nw_map_entry) entries; /* in no order */
+	struct nw_hash_table table;
+	uint64_t serial;
 };
 
 struct nw_map_key nw_map_key_of_span(const struct nw_span_event *event);
@@ -30,10 +44,6 @@ int nw_hash_map_put(struct nw_hash_map *map, struct nw_map_key key, void *value)
 void *nw_hash_map_find(const struct nw_hash_map *map, struct nw_map_key key);
 /* Removes the value from the map and returns it; the caller frees it. NULL: there is none. */
 void *nw_hash_map_take(struct nw_hash_map *map, struct nw_map_key key);
-/* Calls `each` for all entries; `each` must not change the map. */
-void nw_hash_map_each(const struct nw_hash_map *map,
-		      void (*each)(void *arg, struct nw_map_key key, void *value),
-		      void *arg);
 void nw_hash_map_free(struct nw_hash_map *map);
 
 #endif

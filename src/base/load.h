@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in a page or a recording, at any address. Both have the byte order of this machine. */
-#ifndef NOPWATCH_STREAM_PAGES_LOAD_H
-#define NOPWATCH_STREAM_PAGES_LOAD_H
+/* Numbers at any address: of this machine's byte order, as in pages and recordings, or of a file's. */
+#ifndef NOPWATCH_BASE_LOAD_H
+#define NOPWATCH_BASE_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -45,6 +46,17 @@ static inline uint64_t nw_load(const unsigned char *at, size_t bytes)
 	default:
 		return 0;
 	}
+}
+
+/* Reads a number of up to 8 bytes of either byte order. */
+static inline uint64_t nw_load_ordered(const unsigned char *at, size_t bytes,
+				       bool big_endian)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		value = value << 8 | at[big_endian ? i : bytes - 1 - i];
+	return value;
 }
 
 #endif
