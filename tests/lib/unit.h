@@ -16,7 +16,10 @@
  *
  * Each test runs in a process of its own, so a crash costs only itself.
  */
-#define UNIT_MAIN(room, ...)                                                    \
+#define UNIT_MAIN(room, ...) UNIT_MAIN_WITH(room, NULL, NULL, __VA_ARGS__)
+
+/* The same with functions that run before and behind each test, in its process; NULL: none. */
+#define UNIT_MAIN_WITH(room, setup, teardown, ...)                              \
 	int main(void)                                                          \
 	{                                                                       \
 		const TTest *const tests[] = {__VA_ARGS__};                     \
@@ -24,6 +27,7 @@
 		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) { \
 			TCase *one = tcase_create(tests[i]->name);              \
 			tcase_set_timeout(one, 60);                             \
+			tcase_add_checked_fixture(one, setup, teardown);        \
 			tcase_add_test(one, tests[i]);                          \
 			suite_add_tcase(suite, one);                            \
 		}                                                               \

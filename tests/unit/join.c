@@ -148,7 +148,6 @@ static void expect(const char *text)
 
 START_TEST(hits_of_one_part_pass_through)
 {
-	setup();
 	push(1, 7, ONE, 0, "a");
 	expect("1 7 one a;");
 	push(2, 7, NONE, 0, "");
@@ -157,7 +156,6 @@ START_TEST(hits_of_one_part_pass_through)
 	expect("3 8 one b;");
 	rest();
 	expect("");
-	teardown();
 }
 END_TEST
 
@@ -167,7 +165,6 @@ START_TEST(parts_make_one_hit_in_whatever_order_they_come)
 						 {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 	static const char *const texts[] = {"first", "second", "\1\2"};
 
-	setup();
 	for (size_t i = 0; i < NW_COUNT(orders); i++) {
 		for (size_t j = 0; j < 3; j++) {
 			expect("");
@@ -177,13 +174,11 @@ START_TEST(parts_make_one_hit_in_whatever_order_they_come)
 	}
 	rest();
 	expect("");
-	teardown();
 }
 END_TEST
 
 START_TEST(parts_of_several_threads_do_not_mix)
 {
-	setup();
 	push(1, 7, MANY, 0, "a");
 	push(2, 8, MANY, 0, "b");
 	push(3, 8, MANY, 1, "bb");
@@ -194,24 +189,20 @@ START_TEST(parts_of_several_threads_do_not_mix)
 	expect("1 7 many a aa {1,1} 7;");
 	push(7, 8, MANY, 2, "\2\2");
 	expect("2 8 many b bb {2,2} 7;");
-	teardown();
 }
 END_TEST
 
 START_TEST(a_part_that_the_kernel_refused_is_not_waited_for)
 {
-	setup();
 	push(1, 7, TWO, 0, "a");
 	expect("1 7 two a (the kernel refused);");
 	push(2, 7, TWO, 0, "b");
 	expect("2 7 two b (the kernel refused);");
-	teardown();
 }
 END_TEST
 
 START_TEST(a_hit_whose_companion_was_lost_comes_with_what_it_has)
 {
-	setup();
 	push(1, 7, MANY, 0, "a");
 	push(2, 7, MANY, 0, "b"); /* the same part again: another hit */
 	expect("1 7 many a (lost) (lost) 7;");
@@ -223,7 +214,6 @@ START_TEST(a_hit_whose_companion_was_lost_comes_with_what_it_has)
 	expect("5 7 many (lost) cc (lost) 7;");
 	rest();
 	expect("6 7 many (lost) dd (lost) 7;");
-	teardown();
 }
 END_TEST
 
@@ -238,7 +228,6 @@ static void set_order(void)
 
 START_TEST(a_hit_without_its_first_part_takes_none_of_the_next_one)
 {
-	setup();
 	set_order();
 	push(1, 7, MANY, 1, "aa"); /* the first part was not armed yet */
 	ck_assert_uint_eq(nw_join_missing(join, &got), 0);
@@ -264,13 +253,11 @@ START_TEST(a_hit_without_its_first_part_takes_none_of_the_next_one)
 	ck_assert_uint_eq(nw_join_missing(join, &got), 0);
 	rest();
 	expect("");
-	teardown();
 }
 END_TEST
 
 START_TEST(another_probe_at_the_same_place_shows_that_a_hit_has_begun)
 {
-	setup();
 	set_order();
 	push(1, 7, MANY, 0, "a");
 	push(2, 7, BESIDE, 0, "x"); /* comes between the first part and the others */
@@ -282,13 +269,11 @@ START_TEST(another_probe_at_the_same_place_shows_that_a_hit_has_begun)
 	expect("4 7 beside y;");
 	rest();
 	expect("5 7 many (lost) bb (lost) 7;");
-	teardown();
 }
 END_TEST
 
 START_TEST(what_a_thread_hits_next_comes_behind_the_hit_that_lacks_parts)
 {
-	setup();
 	push(1, 7, MANY, 0, "a");
 	push(2, 7, ONE, 0, "b");
 	expect("1 7 many a (lost) (lost) 7;");
@@ -304,7 +289,6 @@ START_TEST(what_a_thread_hits_next_comes_behind_the_hit_that_lacks_parts)
 	expect("5 7 many d dd (lost) 7;");
 	rest();
 	expect("7 7 two e (the kernel refused);");
-	teardown();
 }
 END_TEST
 
@@ -314,7 +298,6 @@ START_TEST(parts_before_and_behind_a_loss_are_not_taken_for_one_hit)
 		.kind = NW_RECORD_LOSS, .cpu = 3, .time = 3, .until = 9};
 	const struct nw_record elsewhere = {.kind = NW_RECORD_LOSS, .cpu = 4};
 
-	setup();
 	push(1, 7, MANY, 0, "a");
 	push(2, 8, MANY, 0, "b");
 	lose(&elsewhere);
@@ -325,13 +308,12 @@ START_TEST(parts_before_and_behind_a_loss_are_not_taken_for_one_hit)
 	push(9, 7, MANY, 2, "\1\2"); /* of some later hit */
 	rest();
 	expect("9 7 many (lost) (lost) {1,2} 7;");
-	teardown();
 }
 END_TEST
 
 START_TEST(a_part_that_the_plan_does_not_have_is_no_hit_of_its_own)
 {
-	setup(); /* as the table of a damaged recording may have it */
+	/* as the table of a damaged recording may have it */
 	fake.armed.points.item[TWO].refused = 0;
 	fake.plan.points.item[TWO].parts = 1;
 	fake.plan.points.item[TWO].args.item[1].fetch.problem = NULL;
@@ -339,13 +321,11 @@ START_TEST(a_part_that_the_plan_does_not_have_is_no_hit_of_its_own)
 	expect("");
 	rest();
 	expect("1 7 two (lost) a;");
-	teardown();
 }
 END_TEST
 
 START_TEST(another_probe_at_the_same_place_may_come_between_the_parts)
 {
-	setup();
 	push(1, 7, MANY, 2, "\1\2");
 	push(2, 7, BESIDE, 0, "b");
 	expect("2 7 beside b;");
@@ -354,13 +334,11 @@ START_TEST(another_probe_at_the_same_place_may_come_between_the_parts)
 	expect("4 7 beside bb;");
 	push(5, 7, MANY, 1, "aa");
 	expect("1 7 many a aa {1,2} 7;");
-	teardown();
 }
 END_TEST
 
 START_TEST(at_the_end_what_waits_comes_out_oldest_first)
 {
-	setup();
 	for (int32_t tid = 1; tid <= 5; tid++)
 		push((uint64_t)tid, tid, MANY, 0, "x");
 	push(6, 2, ONE, 0, "y"); /* what 2 waits for is lost, and y comes behind it */
@@ -369,7 +347,6 @@ START_TEST(at_the_end_what_waits_comes_out_oldest_first)
 	expect("6 2 one y;"
 	       "1 1 many x (lost) (lost) 7;3 3 many x (lost) (lost) 7;"
 	       "4 4 many x (lost) (lost) 7;5 5 many x (lost) (lost) 7;");
-	teardown();
 }
 END_TEST
 
@@ -400,7 +377,6 @@ START_TEST(random_losses_lose_no_other_part_and_keep_each_threads_order)
 	unsigned int next[THREADS] = {0};
 	uint64_t state = 5;
 
-	setup();
 	for (uint64_t now = 1; now <= ROUNDS; now++) {
 		uint64_t r = unit_random(&state);
 		int32_t tid = (int32_t)(r % THREADS);
@@ -422,7 +398,6 @@ START_TEST(random_losses_lose_no_other_part_and_keep_each_threads_order)
 		check_hit();
 	for (size_t i = 0; i <= ROUNDS; i++)
 		ck_assert_uint_eq(wanted[i], 0);
-	teardown();
 }
 END_TEST
 
@@ -472,6 +447,7 @@ START_TEST(a_string_that_is_spread_over_parts_is_one)
 	static const struct fake_format spread_formats[] = {{"e0", 10, "a0:u64 a1:x64"},
 							    {"e1", 11, "a0:x64[1] a1:u64"}};
 
+	teardown();
 	fake_open(&fake, spread_plan, spread_formats, 2, page_layout(256, 8));
 	ck_assert_int_eq(nw_join_open(&fake.formats, true, &join), 0);
 	ck_assert(!push_spread(1, 0, 0x401001, "abcdefgh"));
@@ -503,24 +479,20 @@ START_TEST(a_string_that_is_spread_over_parts_is_one)
 	ck_assert(push_spread(11, 1, 9, "ijklmnop"));
 	describe_hit();
 	expect("10 7 long (lost) 9;");
-	nw_join_free(join);
-	join = NULL;
-	nw_buf_free(&seen);
-	fake_close(&fake);
 }
 END_TEST
 
-UNIT_MAIN("join", hits_of_one_part_pass_through,
-	  parts_make_one_hit_in_whatever_order_they_come,
-	  parts_of_several_threads_do_not_mix,
-	  a_part_that_the_kernel_refused_is_not_waited_for,
-	  a_hit_whose_companion_was_lost_comes_with_what_it_has,
-	  a_hit_without_its_first_part_takes_none_of_the_next_one,
-	  another_probe_at_the_same_place_shows_that_a_hit_has_begun,
-	  what_a_thread_hits_next_comes_behind_the_hit_that_lacks_parts,
-	  parts_before_and_behind_a_loss_are_not_taken_for_one_hit,
-	  a_part_that_the_plan_does_not_have_is_no_hit_of_its_own,
-	  another_probe_at_the_same_place_may_come_between_the_parts,
-	  at_the_end_what_waits_comes_out_oldest_first,
-	  random_losses_lose_no_other_part_and_keep_each_threads_order,
-	  a_string_that_is_spread_over_parts_is_one)
+UNIT_MAIN_WITH("join", setup, teardown, hits_of_one_part_pass_through,
+	       parts_make_one_hit_in_whatever_order_they_come,
+	       parts_of_several_threads_do_not_mix,
+	       a_part_that_the_kernel_refused_is_not_waited_for,
+	       a_hit_whose_companion_was_lost_comes_with_what_it_has,
+	       a_hit_without_its_first_part_takes_none_of_the_next_one,
+	       another_probe_at_the_same_place_shows_that_a_hit_has_begun,
+	       what_a_thread_hits_next_comes_behind_the_hit_that_lacks_parts,
+	       parts_before_and_behind_a_loss_are_not_taken_for_one_hit,
+	       a_part_that_the_plan_does_not_have_is_no_hit_of_its_own,
+	       another_probe_at_the_same_place_may_come_between_the_parts,
+	       at_the_end_what_waits_comes_out_oldest_first,
+	       random_losses_lose_no_other_part_and_keep_each_threads_order,
+	       a_string_that_is_spread_over_parts_is_one)

@@ -36,6 +36,7 @@ static const char plain[] = "nopwatch-plan 1\nimage /bin/app\n"
 static void teardown(void)
 {
 	nw_summary_free(summary);
+	summary = NULL;
 	nw_spans_free(&spans);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
@@ -123,7 +124,6 @@ START_TEST(a_report_is_tables_histograms_and_a_last_line)
 	       "2.05-4.10us            1 |" FULL "|\n"
 	       "\n"
 	       "7 hits in 2.00s, 0 events lost\n");
-	teardown();
 }
 END_TEST
 
@@ -161,7 +161,6 @@ START_TEST(histograms_of_gaps_and_arguments_are_shown_when_asked_for)
 				     "\n7 hits in"));
 	ck_assert_ptr_null(strstr(nw_buf_str(&out), ", arg1:"));
 	nw_buf_free(&out);
-	teardown();
 }
 END_TEST
 
@@ -222,7 +221,6 @@ START_TEST(numbers_that_may_be_ids_are_not_summarized)
 	ck_assert_ptr_nonnull(
 		strstr(nw_buf_str(&out), "\n1 argument is not summarized, since"));
 	nw_buf_free(&out);
-	teardown();
 }
 END_TEST
 
@@ -257,7 +255,6 @@ START_TEST(losses_and_silent_probes_are_told_at_the_end)
 	       "MAX\033[0m\n"
 	       "app:q     0   0/s         -     -    -    -    -      -    -\n\n"
 	       "0 hits in 2.00s, 0 events lost\n");
-	teardown();
 }
 END_TEST
 
@@ -282,7 +279,6 @@ START_TEST(groups_have_rows_of_their_own_where_they_have_hits)
 	       "app:q  b           2   0/s       7ns   7ns  7ns  7ns  7ns    7ns  7ns\n"
 	       "app:q  \\x1b[1m     1   0/s         -     -    -    -    -      -    -\n\n"
 	       "3 hits in 0ns, 0 events lost\n");
-	teardown();
 }
 END_TEST
 
@@ -318,7 +314,6 @@ START_TEST(hostile_names_reach_no_terminal)
 				     "a\\x1b[2J:q,\\\"\\n\\xc3, comm \\x1b]0;x\\x07"
 				     "\\xff\\n, latency:\n"));
 	nw_buf_free(&out);
-	teardown();
 }
 END_TEST
 
@@ -390,7 +385,6 @@ START_TEST(csv_has_one_row_a_probe_argument_and_span)
 		"probe,app:q__done,,4,4,2.000,12500,1500,4167,2527,8500,8500,8500,8500,,,"
 		"," AT "span,app:q,,4,3,1.500,5500,1000,1833,1487,3000,3000,3000,3000,0,1,"
 		"0,,2026-11-22T04:12:16.123Z,0,0,0,0,0,,\n");
-	teardown();
 }
 END_TEST
 
@@ -425,7 +419,6 @@ START_TEST(rows_that_lack_events_say_so)
 			      wanted, nw_buf_str(&out));
 		nw_buf_free(&out);
 	}
-	teardown();
 }
 END_TEST
 
@@ -443,7 +436,6 @@ START_TEST(csv_quotes_what_would_break_a_row)
 		   "\"a\"\"b,c\\r\\nd\",,1,0.500,0,0,0,0,0,0,0,0,,,,\\x07rows,,,,,,,,\n"
 		   "arg,\"a\\x1b[2J:q,\"\"\\n\\xc3__start\",\"a\"\"b,c\\r\\nd\",,1,0."
 		   "500" ALL_MAX ",,,,arg1,,,,,,,,\nloss,,,,0,,,,,,,,,,,,0,,,,,,,,,\n");
-	teardown();
 }
 END_TEST
 
@@ -572,7 +564,6 @@ START_TEST(rows_without_hits_are_one_line_where_there_are_many)
 	report.view.all_rows = false;
 	ck_assert_uint_eq(count_of(text, "app:sJ"), 3);
 	free(text);
-	teardown();
 }
 END_TEST
 
@@ -627,7 +618,6 @@ START_TEST(rows_are_sorted_by_what_was_asked_for)
 				     "\n5 more probes and 2 more spans; a larger --top "
 				     "shows them\n"));
 	free(text);
-	teardown();
 }
 END_TEST
 
@@ -654,7 +644,6 @@ START_TEST(groups_beyond_the_first_ten_are_one_row)
 	text = printed(&report, &nw_output_text);
 	ck_assert_ptr_nonnull(strstr(text, "\napp:sA  (13 more)     13"));
 	free(text);
-	teardown();
 }
 END_TEST
 
@@ -682,7 +671,6 @@ START_TEST(several_keys_are_told_apart)
 		text,
 		"nopwatch_hits_total{probe=\"app:q\",method=\"GET\",status=\"200\"} 1\n"));
 	free(text);
-	teardown();
 }
 END_TEST
 
@@ -709,7 +697,6 @@ START_TEST(tables_fit_the_terminal)
 	expect_width(200);
 	expect_width(89);
 	expect_width(80);
-	teardown();
 }
 END_TEST
 
@@ -738,15 +725,16 @@ START_TEST(a_name_is_cut_before_a_column_is_lost)
 }
 END_TEST
 
-UNIT_MAIN("report", a_report_is_tables_histograms_and_a_last_line,
-	  histograms_of_gaps_and_arguments_are_shown_when_asked_for,
-	  overhead_of_more_than_a_fifth_is_told, numbers_that_may_be_ids_are_not_summarized,
-	  losses_and_silent_probes_are_told_at_the_end,
-	  groups_have_rows_of_their_own_where_they_have_hits,
-	  hostile_names_reach_no_terminal, csv_has_one_row_a_probe_argument_and_span,
-	  rows_that_lack_events_say_so, csv_has_no_formulas,
-	  csv_quotes_what_would_break_a_row,
-	  rows_without_hits_are_one_line_where_there_are_many,
-	  rows_are_sorted_by_what_was_asked_for, groups_beyond_the_first_ten_are_one_row,
-	  several_keys_are_told_apart, tables_fit_the_terminal,
-	  a_name_is_cut_before_a_column_is_lost)
+UNIT_MAIN_WITH("report", NULL, teardown, a_report_is_tables_histograms_and_a_last_line,
+	       histograms_of_gaps_and_arguments_are_shown_when_asked_for,
+	       overhead_of_more_than_a_fifth_is_told,
+	       numbers_that_may_be_ids_are_not_summarized,
+	       losses_and_silent_probes_are_told_at_the_end,
+	       groups_have_rows_of_their_own_where_they_have_hits,
+	       hostile_names_reach_no_terminal, csv_has_one_row_a_probe_argument_and_span,
+	       rows_that_lack_events_say_so, csv_has_no_formulas,
+	       csv_quotes_what_would_break_a_row,
+	       rows_without_hits_are_one_line_where_there_are_many,
+	       rows_are_sorted_by_what_was_asked_for,
+	       groups_beyond_the_first_ten_are_one_row, several_keys_are_told_apart,
+	       tables_fit_the_terminal, a_name_is_cut_before_a_column_is_lost)

@@ -67,6 +67,7 @@ static void teardown(void)
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 	nw_summary_free(summary);
+	summary = NULL;
 	nw_span_def_free(&spans[0]);
 	nw_span_def_free(&spans[1]);
 }
@@ -150,7 +151,6 @@ START_TEST(hits_and_gaps_are_counted_by_probe_whatever_the_thread)
 	ck_assert(row[DONE].gap.min == 7 && row[DONE].gap.max == 7);
 	ck_assert(row[NEXT].gap.min == 9 && row[NEXT].gap.max == 9);
 	ck_assert_ptr_null(row[DONE].args);
-	teardown();
 }
 END_TEST
 
@@ -181,7 +181,6 @@ START_TEST(arguments_are_counted_by_their_kind)
 	ck_assert((int64_t)args[0].min == -3 && (int64_t)args[0].max == 12);
 	ck_assert_uint_eq(args[1].count, 10);
 	ck_assert(!args[1].is_signed);
-	teardown();
 }
 END_TEST
 
@@ -192,6 +191,7 @@ START_TEST(arguments_that_are_named_are_counted)
 
 	setup(NW_KEY_TID);
 	nw_summary_free(summary);
+	summary = NULL;
 	selection.probes.item[START]->has_args = true;
 	selection.probes.item[DONE]->has_args = false;
 	const struct nw_summary_options options = {.selection = &selection,
@@ -203,7 +203,6 @@ START_TEST(arguments_that_are_named_are_counted)
 	ck_assert_uint_eq(nw_group_probe(rows, START)->args[1].sum, 8);
 	ck_assert_uint_eq(nw_group_probe(rows, DONE)->hits, 1);
 	ck_assert_ptr_null(nw_group_probe(rows, DONE)->args);
-	teardown();
 }
 END_TEST
 
@@ -222,7 +221,6 @@ START_TEST(a_span_goes_from_a_start_to_any_of_its_ends)
 	expect("5 9 / 0 1 0");
 	nw_summary_finish(summary); /* no end */
 	expect("5 9 / 1 1 0");
-	teardown();
 }
 END_TEST
 
@@ -234,7 +232,6 @@ START_TEST(recursion_ends_last_in_first_out)
 	for (uint64_t i = 0; i < 20; i++)
 		hit(DONE, 1, 120 + i);
 	expect("1 3 5 7 9 11 13 15 17 19 21 23 25 27 29 31 33 35 37 39 / 0 0 0");
-	teardown();
 }
 END_TEST
 
@@ -249,7 +246,6 @@ START_TEST(threads_do_not_mix)
 	hit(DONE, 11, 112); /* 10 */
 	hit(DONE, 11, 120); /* 20 */
 	expect("9 10 20 / 0 1 0");
-	teardown();
 }
 END_TEST
 
@@ -261,7 +257,6 @@ START_TEST(a_process_may_be_the_key)
 	hit(DONE, 19, 107);  /* process 1, another thread */
 	expect("7 / 0 1 0");
 	nw_summary_exit(summary, 1); /* a thread's end is not a process's */
-	teardown();
 }
 END_TEST
 
@@ -299,7 +294,6 @@ START_TEST(a_cpu_may_be_the_key)
 	hit_on(DONE, 1, 2, 104);
 	hit_on(DONE, 0, 1, 109);
 	expect("3 8 / 0 1 0");
-	teardown();
 }
 END_TEST
 
@@ -319,7 +313,6 @@ START_TEST(another_program_ends_nothing_of_the_one_before)
 	nw_summary_exec(summary, 1, 1);
 	hit(DONE, 11, 103);
 	expect("/ 1 1 0");
-	teardown();
 }
 END_TEST
 
@@ -343,7 +336,6 @@ START_TEST(an_argument_may_be_the_key_wherever_it_stands)
 	expect("4 7 9 / 1 3 0");
 	nw_summary_finish(summary);
 	expect("4 7 9 / 2 3 0");
-	teardown();
 }
 END_TEST
 
@@ -358,7 +350,6 @@ START_TEST(a_probe_may_end_one_span_and_begin_the_next)
 	for (uint64_t i = 0; i < 4; i++)
 		hit(NEXT, 1, 100 + i * i);
 	expect_row(1, 0, false, "1 3 5 / 0 1 0");
-	teardown();
 }
 END_TEST
 
@@ -373,7 +364,6 @@ START_TEST(a_thread_that_exits_leaves_its_starts_unmatched)
 	hit(DONE, 1, 103); /* the number is used again */
 	hit(DONE, 2, 104);
 	expect("2 / 2 1 0");
-	teardown();
 }
 END_TEST
 
@@ -387,7 +377,6 @@ START_TEST(time_that_runs_backwards_is_no_latency)
 	const struct nw_probe_row *row = nw_group_probe(nw_summary_rows(summary, 0, false),
 							0);
 	ck_assert(row[DONE].hits == 2 && row[DONE].gap.count == 0);
-	teardown();
 }
 END_TEST
 
@@ -464,7 +453,6 @@ START_TEST(a_key_that_a_probe_does_not_have_is_an_error)
 	ck_assert_str_eq(err.hint,
 			 "name it in the spec: 'app:done(..., len)', or use arg0, "
 			 "arg1, ...");
-	teardown();
 }
 END_TEST
 
@@ -485,7 +473,6 @@ START_TEST(the_outermost_of_too_many_starts_is_given_up)
 			  (uint64_t)DEEPEST * DEEPEST); /* 1 + 3 + 5 ... */
 	ck_assert_uint_eq(row->latency.max, 2 * DEEPEST - 1);
 	ck_assert(row->unmatched_starts == 7 && row->unmatched_ends == 7);
-	teardown();
 }
 END_TEST
 
@@ -511,7 +498,6 @@ START_TEST(too_many_open_spans_never_make_a_wrong_latency)
 	hit(DONE, 6, 211);
 	hit(DONE, 6, 212);
 	expect("1 1 25 33 / 3 3 0");
-	teardown();
 }
 END_TEST
 
@@ -528,7 +514,6 @@ START_TEST(keys_that_come_once_are_forgotten)
 						      0);
 	ck_assert_uint_eq(row->latency.count, 200000);
 	ck_assert(row->latency.min == 1 && row->latency.max == 1);
-	teardown();
 }
 END_TEST
 
@@ -567,7 +552,6 @@ START_TEST(what_is_given_up_is_told)
 	const struct nw_span_row *row = nw_group_span(nw_summary_rows(summary, 0, false),
 						      0);
 	ck_assert_uint_eq(row->unmatched_starts, told.count[NW_SPAN_NEVER_ENDS]);
-	teardown();
 }
 END_TEST
 
@@ -586,21 +570,22 @@ START_TEST(what_is_too_much_is_told)
 	ck_assert_uint_eq(told.gone, 10);
 	nw_summary_finish(summary);
 	ck_assert_uint_eq(told.count[NW_SPAN_STILL_OPEN], 2);
-	teardown();
 }
 END_TEST
 
-UNIT_MAIN("summary", hits_and_gaps_are_counted_by_probe_whatever_the_thread,
-	  arguments_are_counted_by_their_kind, arguments_that_are_named_are_counted,
-	  a_span_goes_from_a_start_to_any_of_its_ends, recursion_ends_last_in_first_out,
-	  threads_do_not_mix, a_process_may_be_the_key,
-	  idle_threads_are_told_apart_by_their_cpus, a_cpu_may_be_the_key,
-	  another_program_ends_nothing_of_the_one_before,
-	  an_argument_may_be_the_key_wherever_it_stands,
-	  a_probe_may_end_one_span_and_begin_the_next,
-	  a_thread_that_exits_leaves_its_starts_unmatched,
-	  time_that_runs_backwards_is_no_latency, many_hits_at_a_time_are_the_same,
-	  a_key_that_a_probe_does_not_have_is_an_error,
-	  the_outermost_of_too_many_starts_is_given_up,
-	  too_many_open_spans_never_make_a_wrong_latency, keys_that_come_once_are_forgotten,
-	  what_is_given_up_is_told, what_is_too_much_is_told)
+UNIT_MAIN_WITH("summary", NULL, teardown,
+	       hits_and_gaps_are_counted_by_probe_whatever_the_thread,
+	       arguments_are_counted_by_their_kind, arguments_that_are_named_are_counted,
+	       a_span_goes_from_a_start_to_any_of_its_ends,
+	       recursion_ends_last_in_first_out, threads_do_not_mix,
+	       a_process_may_be_the_key, idle_threads_are_told_apart_by_their_cpus,
+	       a_cpu_may_be_the_key, another_program_ends_nothing_of_the_one_before,
+	       an_argument_may_be_the_key_wherever_it_stands,
+	       a_probe_may_end_one_span_and_begin_the_next,
+	       a_thread_that_exits_leaves_its_starts_unmatched,
+	       time_that_runs_backwards_is_no_latency, many_hits_at_a_time_are_the_same,
+	       a_key_that_a_probe_does_not_have_is_an_error,
+	       the_outermost_of_too_many_starts_is_given_up,
+	       too_many_open_spans_never_make_a_wrong_latency,
+	       keys_that_come_once_are_forgotten, what_is_given_up_is_told,
+	       what_is_too_much_is_told)

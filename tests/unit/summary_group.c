@@ -41,6 +41,7 @@ static void setup(bool grouped)
 static void teardown(void)
 {
 	nw_summary_free(summary);
+	summary = NULL;
 	nw_span_def_free(&span);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
@@ -95,7 +96,6 @@ START_TEST(without_groups_all_is_one)
 	hit(DONE, 1, 107, -1);
 	ck_assert_uint_eq(nw_summary_groups(summary), 1);
 	expect(0, "all: 1+1, 1=7, 0 0 0");
-	teardown();
 }
 END_TEST
 
@@ -126,7 +126,6 @@ START_TEST(each_key_is_from_the_end_where_the_start_does_not_have_it)
 			      "1\x1f?: 4+0, 0=0, 1 0 0");
 	expect((size_t)end, "200\x1f"
 			    "2\x1f?: 0+4, 0=0, 0 1 0");
-	teardown();
 }
 END_TEST
 
@@ -145,7 +144,6 @@ START_TEST(a_span_may_make_a_group_while_its_hit_is_taken)
 	ck_assert_uint_eq(nw_summary_groups(summary), 600);
 	expect(599, "199\x1f"
 		    "199: 0+0, 1=3, 0 0 0");
-	teardown();
 }
 END_TEST
 
@@ -162,7 +160,6 @@ START_TEST(a_latency_belongs_to_the_group_of_its_start)
 	hit(DONE, 2, 204, a);
 	expect(0, "a: 1+1, 1=7, 0 1 0");
 	expect(1, "b: 1+2, 1=3, 0 0 0");
-	teardown();
 }
 END_TEST
 
@@ -181,7 +178,6 @@ START_TEST(hits_that_cannot_say_their_group_have_one_of_their_own)
 	expect(0, "a: 0+1, 1=7, 0 0 0");
 	expect(1, "?: 3+2, 1=3, 1 1 0");
 	ck_assert_int_eq(group("?"), 1);
-	teardown();
 }
 END_TEST
 
@@ -203,7 +199,6 @@ START_TEST(what_is_given_up_is_counted_where_it_began)
 	expect(0, "a: 2+0, 0=0, 0 0 2");
 	expect(1, "b: 1+1, 0=0, 0 0 1");
 	ck_assert_uint_eq(nw_summary_discarded(summary), 3);
-	teardown();
 }
 END_TEST
 
@@ -219,7 +214,6 @@ START_TEST(gaps_are_between_hits_of_one_group)
 			  10);
 	ck_assert_uint_eq(nw_group_probe(nw_summary_rows(summary, 1, false), DONE)->gap.sum,
 			  8);
-	teardown();
 }
 END_TEST
 
@@ -245,7 +239,6 @@ START_TEST(groups_beyond_the_limit_share_one)
 		ck_assert_int_eq(group(name), MOST_GROUPS);
 	}
 	ck_assert_uint_eq(nw_summary_overflow_groups(summary), MOST_GROUPS + 4);
-	teardown();
 }
 END_TEST
 
@@ -269,7 +262,6 @@ START_TEST(an_interval_starts_from_zero_and_the_total_keeps_all)
 		  nw_group_probe(total, DONE)->hits == 2);
 	ck_assert(nw_group_span(total, 0)->latency.count == 2 &&
 		  nw_group_span(total, 0)->latency.sum == 14);
-	teardown();
 }
 END_TEST
 
@@ -281,7 +273,6 @@ START_TEST(without_intervals_the_total_is_what_is_current)
 	ck_assert_ptr_eq(nw_summary_rows(summary, 0, true),
 			 nw_summary_rows(summary, 0, false));
 	expect(0, "all: 1+0, 0=0, 1 0 0");
-	teardown();
 }
 END_TEST
 
@@ -407,19 +398,20 @@ START_TEST(groups_have_rows_only_of_what_they_hit)
 	}
 	ck_assert_uint_eq(rows, 3 * GROUPS);
 	nw_summary_free(summary);
+	summary = NULL;
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 	nw_buf_free(&text);
 }
 END_TEST
 
-UNIT_MAIN("summary_group", groups_have_rows_only_of_what_they_hit,
-	  without_groups_all_is_one, a_latency_belongs_to_the_group_of_its_start,
-	  each_key_is_from_the_end_where_the_start_does_not_have_it,
-	  a_span_may_make_a_group_while_its_hit_is_taken,
-	  hits_that_cannot_say_their_group_have_one_of_their_own,
-	  what_is_given_up_is_counted_where_it_began, gaps_are_between_hits_of_one_group,
-	  groups_beyond_the_limit_share_one,
-	  an_interval_starts_from_zero_and_the_total_keeps_all,
-	  without_intervals_the_total_is_what_is_current,
-	  the_sum_of_the_intervals_is_the_total)
+UNIT_MAIN_WITH("summary_group", NULL, teardown, groups_have_rows_only_of_what_they_hit,
+	       without_groups_all_is_one, a_latency_belongs_to_the_group_of_its_start,
+	       each_key_is_from_the_end_where_the_start_does_not_have_it,
+	       a_span_may_make_a_group_while_its_hit_is_taken,
+	       hits_that_cannot_say_their_group_have_one_of_their_own,
+	       what_is_given_up_is_counted_where_it_began,
+	       gaps_are_between_hits_of_one_group, groups_beyond_the_limit_share_one,
+	       an_interval_starts_from_zero_and_the_total_keeps_all,
+	       without_intervals_the_total_is_what_is_current,
+	       the_sum_of_the_intervals_is_the_total)

@@ -37,6 +37,7 @@ static void setup(enum nw_span_key key)
 static void teardown(void)
 {
 	nw_summary_free(summary);
+	summary = NULL;
 	nw_span_def_free(&span);
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
@@ -96,7 +97,6 @@ START_TEST(a_span_over_a_loss_is_discarded)
 	expect(1, 10, 0, 0, 1);
 	ck_assert_uint_eq(nw_summary_lost(summary), 17);
 	ck_assert_uint_eq(open_spans(summary), 0);
-	teardown();
 }
 END_TEST
 
@@ -108,7 +108,6 @@ START_TEST(a_loss_of_unknown_size_is_one_event_at_least)
 	nw_summary_loss(summary, 300, 0);
 	ck_assert(nw_summary_lost_is_least(summary));
 	ck_assert_uint_eq(nw_summary_lost(summary), 8);
-	teardown();
 }
 END_TEST
 
@@ -123,7 +122,6 @@ START_TEST(a_start_behind_a_loss_drops_those_before_it)
 	hit(DONE, 1, 225);
 	hit(DONE, 1, 226); /* of one that was dropped */
 	expect(1, 5, 0, 1, 2);
-	teardown();
 }
 END_TEST
 
@@ -136,7 +134,6 @@ START_TEST(a_span_within_the_time_of_a_loss_is_discarded)
 	hit(START, 1, 199);
 	hit(DONE, 1, 201);
 	expect(0, 0, 0, 0, 2);
-	teardown();
 }
 END_TEST
 
@@ -149,7 +146,6 @@ START_TEST(the_first_event_behind_a_loss_counts)
 	hit(START, 1, 204);
 	expect(1, 3, 0, 0, 0);
 	ck_assert_uint_eq(probe_row(START)->gap.sum, 4);
-	teardown();
 }
 END_TEST
 
@@ -162,7 +158,6 @@ START_TEST(an_earlier_loss_that_is_told_later_changes_nothing)
 	hit(DONE, 1, 210);
 	expect(0, 0, 0, 0, 1);
 	ck_assert_uint_eq(nw_summary_lost(summary), 3);
-	teardown();
 }
 END_TEST
 
@@ -178,7 +173,6 @@ START_TEST(gaps_over_a_loss_are_not_measured)
 	ck_assert_uint_eq(probe_row(DONE)->hits, 5);
 	ck_assert_uint_eq(probe_row(DONE)->gap.count, 2);
 	ck_assert_uint_eq(probe_row(DONE)->gap.sum, 10 + 40);
-	teardown();
 }
 END_TEST
 
@@ -193,7 +187,6 @@ START_TEST(what_is_open_at_the_end_is_discarded_only_if_it_met_a_loss)
 	expect(0, 0, 0, 0, 1);
 	nw_summary_finish(summary);
 	expect(0, 0, 1, 0, 2);
-	teardown();
 }
 END_TEST
 
@@ -207,7 +200,6 @@ START_TEST(behind_a_loss_without_end_nothing_is_measured)
 	expect(0, 0, 0, 1, 1);
 	ck_assert_uint_eq(probe_row(DONE)->gap.count, 0);
 	nw_summary_finish(summary);
-	teardown();
 }
 END_TEST
 
@@ -372,13 +364,13 @@ START_TEST(every_latency_is_true_and_none_is_missing_without_need)
 }
 END_TEST
 
-UNIT_MAIN("summary_loss", a_span_over_a_loss_is_discarded,
-	  a_loss_of_unknown_size_is_one_event_at_least,
-	  a_start_behind_a_loss_drops_those_before_it,
-	  a_span_within_the_time_of_a_loss_is_discarded,
-	  the_first_event_behind_a_loss_counts,
-	  an_earlier_loss_that_is_told_later_changes_nothing,
-	  gaps_over_a_loss_are_not_measured,
-	  what_is_open_at_the_end_is_discarded_only_if_it_met_a_loss,
-	  behind_a_loss_without_end_nothing_is_measured,
-	  every_latency_is_true_and_none_is_missing_without_need)
+UNIT_MAIN_WITH("summary_loss", NULL, teardown, a_span_over_a_loss_is_discarded,
+	       a_loss_of_unknown_size_is_one_event_at_least,
+	       a_start_behind_a_loss_drops_those_before_it,
+	       a_span_within_the_time_of_a_loss_is_discarded,
+	       the_first_event_behind_a_loss_counts,
+	       an_earlier_loss_that_is_told_later_changes_nothing,
+	       gaps_over_a_loss_are_not_measured,
+	       what_is_open_at_the_end_is_discarded_only_if_it_met_a_loss,
+	       behind_a_loss_without_end_nothing_is_measured,
+	       every_latency_is_true_and_none_is_missing_without_need)

@@ -28,7 +28,6 @@ static struct nw_selection selection;
 static struct nw_plan plan;
 static struct nw_summary *summary;
 static struct nw_span_def span;
-static enum nw_span_key pairs_by = NW_KEY_TID; /* of the next setup() */
 static struct nw_probe switches, wakings, wakeups;
 static uint64_t states[NW_TASK_STATES], ends;
 static bool split;
@@ -74,9 +73,7 @@ static void call_them(void *arg, int32_t tid, char out[16])
 	snprintf(out, 16, "task%d", tid);
 }
 
-static bool shifted; /* of the next setup() */
-
-static void setup(void)
+static void set_up(enum nw_span_key pairs_by, bool shifted)
 {
 	static const char *const fields[] = {"prev_pid", "prev_state", "next_pid"};
 	static const char *const waking[] = {"pid", "common_flags"};
@@ -110,6 +107,11 @@ static void setup(void)
 	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
 }
 
+static void setup(void)
+{
+	set_up(NW_KEY_TID, false);
+}
+
 static void teardown(void)
 {
 	nw_summary_free(summary);
@@ -120,6 +122,13 @@ static void teardown(void)
 	nw_plan_free(&plan);
 	nw_selection_free(&selection);
 	nw_span_def_free(&span);
+}
+
+/* Begins again with another key of spans, or states that are one bit higher. */
+static void set_up_for(enum nw_span_key pairs_by, bool shifted)
+{
+	teardown();
+	set_up(pairs_by, shifted);
 }
 
 static void probe_hit(uint32_t probe, int32_t tid, uint64_t time)
@@ -183,7 +192,6 @@ static const struct nw_span_row *row(void)
 
 START_TEST(each_state_has_its_time)
 {
-	setup();
 	probe_hit(START, T, 100);
 	switches_to(T, SLEEPS, OTHER, 110); /* 10 running */
 	wakes(T, 150);			    /* 40 sleeping */
@@ -208,7 +216,6 @@ START_TEST(each_state_has_its_time)
 	ck_assert_uint_eq(states[NW_TASK_DISK], 101);
 	ck_assert_uint_eq(row()->states[NW_TASK_DISK].sum, 101);
 	ck_assert_uint_eq(row()->unsplit, 0);
-	teardown();
 }
 END_TEST
 
@@ -219,9 +226,7 @@ START_TEST(states_may_be_one_bit_higher)
 		GIVES_THE_CPU_AWAY = 1,
 		STOPPED = 8,
 	};
-	shifted = true;
-	setup();
-	shifted = false;
+	set_up_for(NW_KEY_TID, true);
 	probe_hit(START, T, 100);
 	switches_to(T, 2 * SLEEPS, OTHER, 110);		/* 10 running */
 	wakes(T, 150);					/* 40 sleeping */
@@ -242,13 +247,11 @@ START_TEST(states_may_be_one_bit_higher)
 	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 5 + 3 + 10 + 7);
 	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 40 + 1);
 	ck_assert_uint_eq(states[NW_TASK_DISK], 100);
-	teardown();
 }
 END_TEST
 
 START_TEST(nested_spans_share_a_clock)
 {
-	setup();
 	probe_hit(START, T, 100);
 	switches_to(T, SLEEPS, OTHER, 110);
 	wakes(T, 120);
@@ -265,7 +268,6 @@ START_TEST(nested_spans_share_a_clock)
 	ck_assert(split);
 	ck_assert_uint_eq(states[NW_TASK_RUNNING], 50);
 	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
-	teardown();
 }
 END_TEST
 
@@ -280,7 +282,6 @@ static void check_waker(size_t i, uint64_t key, uint64_t ns, uint64_t count)
 /* Another CPU had to be interrupted before it was on that one's run queue; twice, and once without a record of it. */
 START_TEST(it_waits_for_a_cpu_when_it_is_on_its_queue)
 {
-	setup();
 	probe_hit(START, T, 100);
 	switches_to(T, SLEEPS, OTHER, 110);
 	wakes(T, 150);
@@ -307,7 +308,6 @@ START_TEST(it_waits_for_a_cpu_when_it_is_on_its_queue)
 	switches_to(OTHER, RUNS, T, 420);
 	probe_hit(DONE, T, 430);
 	ck_assert(!split);
-	teardown();
 }
 END_TEST
 
@@ -325,7 +325,6 @@ START_TEST(who_woke_it)
 		HARDIRQ = 0x08,
 		NEED_RESCHED = 0x04,
 	};
-	setup();
 	is_woken(5, 0, 50, 60); /* nobody asks */
 	probe_hit(START, T, 100);
 	is_woken(5, NEED_RESCHED, 110, 140);
@@ -357,14 +356,12 @@ START_TEST(who_woke_it)
 	ck_assert_uint_eq(sorted.count, 4);
 	ck_assert_uint_eq(sorted.item[0].key, NW_WAKER_INTERRUPT);
 	ck_assert_uint_eq(sorted.item[1].ns, 40); /* of both spans */
-	teardown();
 }
 END_TEST
 
 /* Those for whom there is no room are counted, and come last. */
 START_TEST(the_table_of_wakers_is_bounded)
 {
-	setup();
 	for (int round = 0; round < 2; round++) {
 		uint64_t at = 1000 * (uint64_t)(round + 1);
 		probe_hit(START, T, at);
@@ -381,14 +378,12 @@ START_TEST(the_table_of_wakers_is_bounded)
 	nw_sleeps_sort(&sorted);
 	ck_assert_uint_eq(sorted.item[NW_MOST_SLEEPS - 1].key, NW_SLEEP_OTHERS);
 	ck_assert_uint_eq(sorted.item[NW_MOST_SLEEPS - 1].count, 2 * (NW_MOST_SLEEPS + 1));
-	teardown();
 }
 END_TEST
 
 /* What is missing is noticed, and nothing is made up. */
 START_TEST(a_missing_event_is_no_guess)
 {
-	setup();
 	probe_hit(START, T, 100); /* it hits a probe, but was never switched to */
 	switches_to(T, SLEEPS, OTHER, 110);
 	wakes(T, 120);
@@ -412,7 +407,6 @@ START_TEST(a_missing_event_is_no_guess)
 	ck_assert_uint_eq(row()->unsplit, 3);
 	ck_assert_uint_eq(row()->states[NW_TASK_RUNNING].count, 1);
 	ck_assert_uint_eq(row()->latency.count, 4);
-	teardown();
 }
 END_TEST
 
@@ -429,7 +423,6 @@ START_TEST(an_open_span_has_states_so_far)
 {
 	struct nw_span_states now;
 
-	setup();
 	ck_assert(!so_far(100, 105, &now)); /* it has not begun */
 	probe_hit(START, T, 100);
 	ck_assert(so_far(100, 107, &now));
@@ -458,13 +451,11 @@ START_TEST(an_open_span_has_states_so_far)
 	probe_hit(START, T, 200);
 	nw_summary_loss(summary, 205, 3);
 	ck_assert(!so_far(200, 210, &now));
-	teardown();
 }
 END_TEST
 
 START_TEST(a_thread_is_split_once_it_was_seen)
 {
-	setup();
 	nw_summary_named_threads(summary, false);
 	nw_summary_born(summary, T);
 	probe_hit(START, T, 100); /* it may sleep here, unseen */
@@ -495,14 +486,12 @@ START_TEST(a_thread_is_split_once_it_was_seen)
 	probe_hit(START, OTHER, 500); /* was there before */
 	probe_hit(DONE, OTHER, 510);
 	ck_assert(split);
-	teardown();
 }
 END_TEST
 
 /* It never sleeps: that nothing was recorded of it says so, from when on it would have been. */
 START_TEST(a_thread_is_split_once_it_was_named)
 {
-	setup();
 	nw_summary_named_threads(summary, false);
 	nw_summary_born(summary, T);
 	nw_summary_thread_named(summary, T, 150);
@@ -527,13 +516,11 @@ START_TEST(a_thread_is_split_once_it_was_named)
 	probe_hit(DONE, T, 350);
 	ck_assert(split);
 	ck_assert_uint_eq(states[NW_TASK_SLEEPING], 10);
-	teardown();
 }
 END_TEST
 
 START_TEST(nobody_is_known_who_was_not_named)
 {
-	setup();
 	nw_summary_named_threads(summary, true);
 	nw_summary_thread_named(summary, OTHER, 50);
 	probe_hit(START, T, 100);
@@ -554,13 +541,11 @@ START_TEST(nobody_is_known_who_was_not_named)
 	probe_hit(START, OTHER, 190);
 	probe_hit(DONE, OTHER, 200);
 	ck_assert(split);
-	teardown();
 }
 END_TEST
 
 START_TEST(another_summary_knows_who_was_named)
 {
-	setup();
 	struct nw_summary *first = summary;
 	nw_summary_named_threads(first, true);
 	nw_summary_thread_named(first, T, 50);
@@ -579,13 +564,11 @@ START_TEST(another_summary_knows_who_was_named)
 	probe_hit(START, OTHER, 120);
 	probe_hit(DONE, OTHER, 130);
 	ck_assert(!split);
-	teardown();
 }
 END_TEST
 
 START_TEST(a_birth_that_was_lost_is_no_guess)
 {
-	setup();
 	nw_summary_named_threads(summary, false);
 	nw_summary_loss(summary, 50, 1);
 	probe_hit(START, T, 100);
@@ -596,13 +579,11 @@ START_TEST(a_birth_that_was_lost_is_no_guess)
 	probe_hit(START, T, 150);
 	probe_hit(DONE, T, 160);
 	ck_assert(split);
-	teardown();
 }
 END_TEST
 
 START_TEST(what_others_do_does_not_matter)
 {
-	setup();
 	probe_hit(START, T, 100);
 	switches_to(OTHER, SLEEPS, 9, 110);
 	wakes(OTHER, 120);
@@ -610,15 +591,13 @@ START_TEST(what_others_do_does_not_matter)
 	probe_hit(DONE, T, 150);
 	ck_assert(split);
 	ck_assert_uint_eq(states[NW_TASK_RUNNING], 50);
-	teardown();
 }
 END_TEST
 
 /* What the first thread does while the second one has the span is not what the span waits for. */
 START_TEST(a_span_across_threads_is_all_others)
 {
-	pairs_by = NW_KEY_PID;
-	setup();
+	set_up_for(NW_KEY_PID, false);
 	const struct nw_hit start = {.time = 100, .tid = T, .probe = START};
 	const struct nw_hit done = {.time = 150, .tid = OTHER, .probe = DONE};
 	ck_assert_int_eq(nw_summary_hit(summary, &start, 1, 0), 0);
@@ -628,8 +607,6 @@ START_TEST(a_span_across_threads_is_all_others)
 	ck_assert_uint_eq(states[NW_TASK_OTHERS], 50);
 	ck_assert_uint_eq(row()->states[NW_TASK_OTHERS].sum, 50);
 	ck_assert_uint_eq(row()->states[NW_TASK_RUNNING].sum, 0);
-	teardown();
-	pairs_by = NW_KEY_TID;
 }
 END_TEST
 
@@ -645,8 +622,7 @@ START_TEST(a_thread_that_serves_several_keys_is_others)
 		     {1, START, 200, 0, 0}, {2, START, 210, 0, 0}, {1, DONE, 220, 20, 0},
 		     {2, DONE, 250, 40, 0}, {0, SWITCH, 300, 0, 0}};
 
-	pairs_by = NW_KEY_PID;
-	setup();
+	set_up_for(NW_KEY_PID, false);
 	for (size_t i = 0; steps[i].key; i++) {
 		const struct nw_hit hit = {
 			.time = steps[i].time, .tid = T, .probe = steps[i].probe};
@@ -658,8 +634,6 @@ START_TEST(a_thread_that_serves_several_keys_is_others)
 		ck_assert_uint_eq(states[NW_TASK_OTHERS], steps[i].others);
 		ck_assert_uint_eq(states[NW_TASK_RUNNING], steps[i].running);
 	}
-	teardown();
-	pairs_by = NW_KEY_TID;
 }
 END_TEST
 
@@ -678,7 +652,6 @@ static void the_next_span_is_split(void)
 /* A span that straddles a loss is not even measured; the next one is split again. */
 START_TEST(lost_events_discard_what_is_open)
 {
-	setup();
 	ends = 0;
 	probe_hit(START, T, 100);
 	switches_to(T, SLEEPS, OTHER, 110);
@@ -689,14 +662,12 @@ START_TEST(lost_events_discard_what_is_open)
 	ck_assert_uint_eq(row()->discarded, 1);
 	ck_assert_uint_eq(row()->latency.count, 0);
 	the_next_span_is_split();
-	teardown();
 }
 END_TEST
 
 /* A wake-up belongs to one sleep. If the end of that sleep was lost, the next sleep does not get the wake-up. */
 START_TEST(a_lost_switch_does_not_end_the_next_sleep)
 {
-	setup();
 	probe_hit(START, T, 100);
 	switches_to(T, SLEEPS, OTHER, 110);
 	wakes(T, 120);
@@ -705,14 +676,12 @@ START_TEST(a_lost_switch_does_not_end_the_next_sleep)
 	the_next_span_is_split();
 	ck_assert_uint_eq(states[NW_TASK_RUNNABLE], 10);
 	ck_assert_uint_eq(states[NW_TASK_RUNNING], 20);
-	teardown();
 }
 END_TEST
 
 /* A number that is used again is another thread. */
 START_TEST(a_thread_that_exits_is_forgotten)
 {
-	setup();
 	probe_hit(START, T, 100);
 	switches_to(T, DISK, OTHER, 110);
 	nw_summary_exit(summary, T);
@@ -720,7 +689,6 @@ START_TEST(a_thread_that_exits_is_forgotten)
 	probe_hit(DONE, T, 210);
 	ck_assert(split);
 	ck_assert_uint_eq(states[NW_TASK_RUNNING], 10);
-	teardown();
 }
 END_TEST
 
@@ -729,23 +697,22 @@ START_TEST(without_a_switch_there_is_nothing_to_tell)
 	struct nw_error err;
 	struct nw_summary *other;
 
-	setup();
 	switches.name = (char *)(uintptr_t) "sched_stat_runtime";
 	const struct nw_summary_options options = {
 		.selection = &selection, .spans = &span, .span_count = 1, .states = true};
 	ck_assert_int_lt(nw_summary_open(&options, &other, &err), 0);
 	ck_assert_ptr_nonnull(strstr(err.what, "no events of the scheduler"));
-	teardown();
 }
 END_TEST
 
-UNIT_MAIN("task_states", each_state_has_its_time, states_may_be_one_bit_higher,
-	  nested_spans_share_a_clock, who_woke_it,
-	  it_waits_for_a_cpu_when_it_is_on_its_queue, the_table_of_wakers_is_bounded,
-	  a_missing_event_is_no_guess, an_open_span_has_states_so_far,
-	  a_thread_is_split_once_it_was_seen, a_thread_is_split_once_it_was_named,
-	  nobody_is_known_who_was_not_named, another_summary_knows_who_was_named,
-	  a_birth_that_was_lost_is_no_guess, what_others_do_does_not_matter,
-	  a_span_across_threads_is_all_others, a_thread_that_serves_several_keys_is_others,
-	  lost_events_discard_what_is_open, a_lost_switch_does_not_end_the_next_sleep,
-	  a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)
+UNIT_MAIN_WITH("task_states", setup, teardown, each_state_has_its_time,
+	       states_may_be_one_bit_higher, nested_spans_share_a_clock, who_woke_it,
+	       it_waits_for_a_cpu_when_it_is_on_its_queue, the_table_of_wakers_is_bounded,
+	       a_missing_event_is_no_guess, an_open_span_has_states_so_far,
+	       a_thread_is_split_once_it_was_seen, a_thread_is_split_once_it_was_named,
+	       nobody_is_known_who_was_not_named, another_summary_knows_who_was_named,
+	       a_birth_that_was_lost_is_no_guess, what_others_do_does_not_matter,
+	       a_span_across_threads_is_all_others,
+	       a_thread_that_serves_several_keys_is_others,
+	       lost_events_discard_what_is_open, a_lost_switch_does_not_end_the_next_sleep,
+	       a_thread_that_exits_is_forgotten, without_a_switch_there_is_nothing_to_tell)

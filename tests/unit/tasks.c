@@ -74,6 +74,7 @@ static void setup(const struct nw_tasks_options *options)
 static void teardown(void)
 {
 	nw_tasks_free(tasks);
+	tasks = NULL;
 	fake_close(&fake);
 }
 
@@ -177,7 +178,6 @@ START_TEST(threads_older_than_the_stream_are_looked_up_once)
 	expect(200, 200, "task200", true);
 	expect(99, 90, "task99", false);
 	ck_assert_uint_eq(looked_up, 3);
-	teardown();
 }
 END_TEST
 
@@ -198,7 +198,6 @@ START_TEST(who_was_told_of_is_not_looked_up)
 	exited(201);
 	expect(31, 30, "thirty-one", false);
 	ck_assert_uint_eq(looked_up, 2);
-	teardown();
 }
 END_TEST
 
@@ -212,7 +211,6 @@ START_TEST(an_unknown_thread_is_its_own_process_and_wanted)
 	setup(&(struct nw_tasks_options){.pids = two_pids,
 					 .pid_count = 2}); /* nobody to ask */
 	expect(105, 105, "?", true);
-	teardown();
 }
 END_TEST
 
@@ -228,7 +226,6 @@ START_TEST(where_all_are_recorded_an_unknown_thread_is_a_stranger)
 	options.pid_count = 0; /* nobody was asked for: all are wanted */
 	setup(&options);
 	expect(4321, 4321, "?", true);
-	teardown();
 }
 END_TEST
 
@@ -245,7 +242,6 @@ START_TEST(the_idle_thread_is_nobody)
 	teardown();
 	setup(&only_two); /* and in no process that is wanted */
 	expect(0, 0, "<idle>", false);
-	teardown();
 }
 END_TEST
 
@@ -262,7 +258,6 @@ START_TEST(a_thread_belongs_to_its_parents_process_and_a_process_to_itself)
 	expect(2004, 2003, "grandchild", false);
 	newtask(300, 2005, "fifteen letters", CLONE_THREAD);
 	expect(2005, 300, "fifteen letters", false);
-	teardown();
 }
 END_TEST
 
@@ -280,7 +275,6 @@ START_TEST(descendants_are_wanted_when_followed)
 	expect(2002, 2002, "grandchild", true);
 	expect(2003, 2002, "thread", true);
 	expect(2004, 2004, "foreign", false);
-	teardown();
 }
 END_TEST
 
@@ -289,7 +283,6 @@ START_TEST(without_processes_everything_is_wanted)
 	setup(&all);
 	newtask(777, 2001, "child", 0);
 	expect(2001, 2001, "child", true);
-	teardown();
 }
 END_TEST
 
@@ -301,7 +294,6 @@ START_TEST(a_thread_may_rename_itself_and_others)
 	renamed(105, 106, "other"); /* pthread_setname_np() */
 	expect(106, 100, "other", true);
 	expect(105, 100, "self", true);
-	teardown();
 }
 END_TEST
 
@@ -312,7 +304,6 @@ START_TEST(without_a_pid_a_rename_is_of_the_thread_itself)
 	renamed(105, 106, "self");
 	expect(105, 100, "self", true);
 	expect(106, 100, "task106", true);
-	teardown();
 }
 END_TEST
 
@@ -357,7 +348,6 @@ START_TEST(kernels_without_an_event_go_without_it)
 	setup(&all);
 	ck_assert_uint_eq(fake.formats.events.count, 3);
 	ck_assert_ptr_null(format_of(NW_EVENT_EXIT));
-	teardown();
 }
 END_TEST
 
@@ -374,7 +364,6 @@ START_TEST(a_number_that_is_used_again_is_another_thread)
 	exited(2001);
 	exited(2001);		       /* twice does no harm */
 	expect(2001, 2001, "?", true); /* looked up again */
-	teardown();
 }
 END_TEST
 
@@ -387,7 +376,6 @@ START_TEST(another_program_has_the_number_of_its_process)
 	expect(2001, 2001, "?", true); /* nobody has it any more */
 	new_program(100, 100);
 	expect(100, 100, "task100", true);
-	teardown();
 }
 END_TEST
 
@@ -456,7 +444,6 @@ START_TEST(many_threads_come_and_go_as_in_the_model)
 	}
 	for (int32_t tid = 1; tid < MOST; tid++)
 		expect_model(tid);
-	teardown();
 }
 END_TEST
 
@@ -475,20 +462,21 @@ START_TEST(a_line_that_names_another_process_is_of_a_stranger)
 	ck_assert(nw_tasks_get(tasks, 10)->wanted && nw_tasks_get(tasks, 11)->wanted);
 	ck_assert(nw_tasks_get(tasks, 12)->wanted);
 	ck_assert(!nw_tasks_get(tasks, 20)->wanted && !nw_tasks_get(tasks, 21)->wanted);
-	nw_tasks_free(tasks);
 }
 END_TEST
 
-UNIT_MAIN("tasks", another_program_has_the_number_of_its_process,
-	  threads_older_than_the_stream_are_looked_up_once,
-	  who_was_told_of_is_not_looked_up, an_unknown_thread_is_its_own_process_and_wanted,
-	  where_all_are_recorded_an_unknown_thread_is_a_stranger, the_idle_thread_is_nobody,
-	  a_thread_belongs_to_its_parents_process_and_a_process_to_itself,
-	  descendants_are_wanted_when_followed, without_processes_everything_is_wanted,
-	  a_thread_may_rename_itself_and_others,
-	  without_a_pid_a_rename_is_of_the_thread_itself,
-	  names_in_the_dynamic_part_are_cut_and_checked,
-	  kernels_without_an_event_go_without_it,
-	  a_number_that_is_used_again_is_another_thread,
-	  a_line_that_names_another_process_is_of_a_stranger,
-	  many_threads_come_and_go_as_in_the_model)
+UNIT_MAIN_WITH("tasks", NULL, teardown, another_program_has_the_number_of_its_process,
+	       threads_older_than_the_stream_are_looked_up_once,
+	       who_was_told_of_is_not_looked_up,
+	       an_unknown_thread_is_its_own_process_and_wanted,
+	       where_all_are_recorded_an_unknown_thread_is_a_stranger,
+	       the_idle_thread_is_nobody,
+	       a_thread_belongs_to_its_parents_process_and_a_process_to_itself,
+	       descendants_are_wanted_when_followed, without_processes_everything_is_wanted,
+	       a_thread_may_rename_itself_and_others,
+	       without_a_pid_a_rename_is_of_the_thread_itself,
+	       names_in_the_dynamic_part_are_cut_and_checked,
+	       kernels_without_an_event_go_without_it,
+	       a_number_that_is_used_again_is_another_thread,
+	       a_line_that_names_another_process_is_of_a_stranger,
+	       many_threads_come_and_go_as_in_the_model)

@@ -328,7 +328,6 @@ END_TEST
 
 START_TEST(the_last_interval_and_everything)
 {
-	setup();
 	next();
 	add(true, 0, "app:request", 100, 1000000);
 	next();
@@ -347,13 +346,11 @@ START_TEST(the_last_interval_and_everything)
 	expect(80, 24, "app:request      0/s       -       -       -");
 	press('i');
 	expect(80, 24, "app:request     73/s");
-	teardown();
 }
 END_TEST
 
 START_TEST(a_minute_is_remembered)
 {
-	setup();
 	next();
 	add(true, 0, "span", 5, 1000);
 	const struct nw_top_row *row = top.rows.item[0];
@@ -370,12 +367,12 @@ START_TEST(a_minute_is_remembered)
 	nw_top_next(&top, top.end, top.end + 3600 * second);
 	ck_assert_ptr_null(row->slots);
 	ck_assert_uint_eq(row->total.count, 6);
-	teardown();
 }
 END_TEST
 
 START_TEST(short_intervals_share_a_slot)
 {
+	teardown();
 	nw_top_open(&top, 0, second / 100, 0);
 	for (int i = 0; i < 50; i++) {
 		nw_top_next(&top, top.end, top.end + second / 100);
@@ -385,7 +382,6 @@ START_TEST(short_intervals_share_a_slot)
 	ck_assert_uint_eq(top.slot, 1);
 	ck_assert_uint_eq(row->slots[1].count, 150);
 	ck_assert_uint_eq(row->slots[1].bins[nw_top_bin(1000)], nw_top_shade(150));
-	teardown();
 }
 END_TEST
 
@@ -404,7 +400,6 @@ START_TEST(rows_have_a_limit)
 {
 	char name[16];
 
-	setup();
 	for (int round = 0; round < 2; round++) {
 		next();
 		for (uint32_t i = 0; i < NW_TOP_ROWS + 7; i++) {
@@ -415,7 +410,6 @@ START_TEST(rows_have_a_limit)
 		ck_assert_uint_eq(top.unwatched, 7);
 	}
 	expect(120, 24, "7 more rows not watched");
-	teardown();
 }
 END_TEST
 
@@ -423,7 +417,6 @@ START_TEST(a_copy_stands_still)
 {
 	struct nw_top copy, live;
 
-	setup();
 	next();
 	add(true, 0, "span", 5, 1000);
 	ck_assert_int_eq(nw_top_copy(&top, &copy), 0);
@@ -440,7 +433,6 @@ START_TEST(a_copy_stands_still)
 	expect(80, 24, " 10/s ");
 	top = live;
 	nw_top_free(&copy);
-	teardown();
 }
 END_TEST
 
@@ -448,7 +440,6 @@ END_TEST
 
 START_TEST(a_picture_of_80_by_24)
 {
-	setup();
 	view.ascii = true;
 	next();
 	add(true, 0, "app:request", 98, 1000);
@@ -472,14 +463,12 @@ START_TEST(a_picture_of_80_by_24)
 			 "q quit  ? help  s sort  i interval  space pause  / filter  b "
 			 "group by  w report\n");
 	free(picture);
-	teardown();
 }
 END_TEST
 
 /* Every span is in a line, and the lines are as many as fit. */
 START_TEST(a_histogram_fits_its_pane)
 {
-	setup();
 	for (unsigned int i = 0; i < 20; i++) {
 		next();
 		add(true, 0, "app:request", 1, 1000ULL << i);
@@ -493,13 +482,11 @@ START_TEST(a_histogram_fits_its_pane)
 	       " 134ms         2 ########################                           p99\nq quit");
 	expect(80, 16, " 768ns         4 #");
 	expect(80, 30, " 67.1ms         1 #"); /* 39 bins in 13 lines */
-	teardown();
 }
 END_TEST
 
 START_TEST(small_terminals_get_what_fits)
 {
-	setup();
 	next();
 	add(true, 0, "app:request", 98, 1000);
 	add(false, 0, "app:done", 98, 1000);
@@ -509,13 +496,11 @@ START_TEST(small_terminals_get_what_fits)
 	expect(1, 1, "t\n");
 	for (size_t columns = 1; columns < 220; columns++)
 		free(draw(columns, 3 + columns % 30));
-	teardown();
 }
 END_TEST
 
 START_TEST(nothing_has_happened)
 {
-	setup();
 	expect(80, 24, "nothing has happened yet");
 	top.over = true;
 	expect(80, 24, "nothing has happened\n");
@@ -526,13 +511,11 @@ START_TEST(nothing_has_happened)
 	view.pane = NW_PANE_NONE;
 	press(NW_PRESS_DOWN);
 	press('s');
-	teardown();
 }
 END_TEST
 
 START_TEST(names_are_hostile)
 {
-	setup();
 	next();
 	add_group(true, 0, "a\033[2J\"x", 0, "<\n\x9b>\x1fy\xff", 1, 1000);
 	add(true, 1, "\xe4\xb8\xad\xe6\x96\x87", 1, 1000);
@@ -544,7 +527,6 @@ START_TEST(names_are_hostile)
 	free(picture);
 	view.ascii = true;
 	expect(80, 24, "??    ");
-	teardown();
 }
 END_TEST
 
@@ -566,7 +548,6 @@ START_TEST(rows_are_sorted_by_what_is_asked_for)
 		{NW_SORT_NAME, "often", "slow", "\nSPAN* "},
 	};
 
-	setup();
 	next();
 	add(true, 0, "slow", 10, 9000000);
 	add(true, 1, "often", 500, 1000);
@@ -588,13 +569,11 @@ START_TEST(rows_are_sorted_by_what_is_asked_for)
 	view.sort = NW_SORT_MEAN;
 	expect(130, 24, " MEAN* ");
 	expect_not(130, 24, "sorted by mean");
-	teardown();
 }
 END_TEST
 
 START_TEST(the_cursor_stays_with_its_row)
 {
-	setup();
 	next();
 	add(true, 0, "slow", 10, 9000000);
 	add(true, 1, "often", 500, 1000);
@@ -616,7 +595,6 @@ START_TEST(the_cursor_stays_with_its_row)
 	expect(80, 24, "now\n");
 	press(NW_PRESS_ESCAPE);
 	expect_not(80, 24, "over time");
-	teardown();
 }
 END_TEST
 
@@ -624,7 +602,6 @@ START_TEST(more_rows_than_lines_are_scrolled)
 {
 	char name[16];
 
-	setup();
 	next();
 	for (uint32_t i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "span%02u", i);
@@ -643,13 +620,11 @@ START_TEST(more_rows_than_lines_are_scrolled)
 	expect(80, 50, "span60");
 	press(NW_PRESS_HOME);
 	expect(80, 24, "span00");
-	teardown();
 }
 END_TEST
 
 START_TEST(names_are_filtered_while_they_are_typed)
 {
-	setup();
 	next();
 	add(true, 0, "app:request", 1, 1000);
 	add(true, 1, "app:parse", 1, 1000);
@@ -680,13 +655,11 @@ START_TEST(names_are_filtered_while_they_are_typed)
 	expect(80, 24, "no name is like that");
 	press(NW_PRESS_ESCAPE);
 	expect(80, 24, "app:request");
-	teardown();
 }
 END_TEST
 
 START_TEST(what_is_typed_is_asked_for)
 {
-	setup();
 	view.keys = "tid, pid";
 	ck_assert_int_eq(press('b'), NW_TOP_NOTHING);
 	expect(80, 24, "group by (tid, pid): _");
@@ -714,13 +687,11 @@ START_TEST(what_is_typed_is_asked_for)
 	ck_assert_int_eq(press(' '), NW_TOP_PAUSE);
 	ck_assert(view.paused);
 	ck_assert_int_eq(press('q'), NW_TOP_QUIT);
-	teardown();
 }
 END_TEST
 
 START_TEST(help_names_the_keys)
 {
-	setup();
 	press('?');
 	expect(80, 24, "show its heat map");
 	expect(80, 24, "q, Ctrl-C           quit");
@@ -733,14 +704,12 @@ START_TEST(help_names_the_keys)
 	free(wide);
 	press('?');
 	expect_not(80, 24, "show its heat map");
-	teardown();
 }
 END_TEST
 
 /* The title goes on in a second line if 80 columns are too few for it, but not on a screen of few lines. */
 START_TEST(a_title_may_have_two_lines)
 {
-	setup();
 	next();
 	add(false, 0, "app:done", 98, 20000);
 	top.hits = 123456789;
@@ -754,13 +723,11 @@ START_TEST(a_title_may_have_two_lines)
 	expect(80, 15, "% of a CPU\nPROBE ");
 	press('?');
 	expect(80, 24, "the whole run  by status\nup, down");
-	teardown();
 }
 END_TEST
 
 START_TEST(pictures_have_the_characters_that_there_are)
 {
-	setup();
 	next();
 	for (int i = 1; i < 200; i++)
 		add(true, 0, "span", (uint64_t)i, (uint64_t)i * 1000);
@@ -783,7 +750,6 @@ START_TEST(pictures_have_the_characters_that_there_are)
 		}
 		view.console = false;
 	}
-	teardown();
 }
 END_TEST
 
@@ -816,7 +782,6 @@ START_TEST(any_keys_at_any_size)
 	uint64_t random = 3;
 	char name[16];
 
-	setup();
 	for (int round = 0; round < 4000; round++) {
 		if (round % 7 == 0)
 			next();
@@ -827,18 +792,17 @@ START_TEST(any_keys_at_any_size)
 		press(keys[unit_random(&random) % NW_COUNT(keys)]);
 		free(draw(1 + unit_random(&random) % 210, 1 + unit_random(&random) % 60));
 	}
-	teardown();
 }
 END_TEST
 
-UNIT_MAIN("top", a_terminal_shows_what_is_drawn, without_colours_none_are_sent,
-	  keys_are_what_terminals_send, any_bytes_come_to_an_end,
-	  bins_are_two_a_power_of_two, the_last_interval_and_everything,
-	  a_minute_is_remembered, short_intervals_share_a_slot, slots_hold_all_of_the_time,
-	  rows_have_a_limit, a_histogram_fits_its_pane, a_copy_stands_still,
-	  a_picture_of_80_by_24, small_terminals_get_what_fits, nothing_has_happened,
-	  names_are_hostile, rows_are_sorted_by_what_is_asked_for,
-	  the_cursor_stays_with_its_row, more_rows_than_lines_are_scrolled,
-	  names_are_filtered_while_they_are_typed, what_is_typed_is_asked_for,
-	  help_names_the_keys, a_title_may_have_two_lines,
-	  pictures_have_the_characters_that_there_are, any_keys_at_any_size)
+UNIT_MAIN_WITH("top", setup, teardown, a_terminal_shows_what_is_drawn,
+	       without_colours_none_are_sent, keys_are_what_terminals_send,
+	       any_bytes_come_to_an_end, bins_are_two_a_power_of_two,
+	       the_last_interval_and_everything, a_minute_is_remembered,
+	       short_intervals_share_a_slot, slots_hold_all_of_the_time, rows_have_a_limit,
+	       a_histogram_fits_its_pane, a_copy_stands_still, a_picture_of_80_by_24,
+	       small_terminals_get_what_fits, nothing_has_happened, names_are_hostile,
+	       rows_are_sorted_by_what_is_asked_for, the_cursor_stays_with_its_row,
+	       more_rows_than_lines_are_scrolled, names_are_filtered_while_they_are_typed,
+	       what_is_typed_is_asked_for, help_names_the_keys, a_title_may_have_two_lines,
+	       pictures_have_the_characters_that_there_are, any_keys_at_any_size)
