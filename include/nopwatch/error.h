@@ -14,9 +14,9 @@ const char *nopwatch_version(void);
 
 /* A positive errno. */
 int nopwatch_error_code(const struct nopwatch_error *error);
-/* What happened, where and why: one sentence without a final full stop. */
+/* One sentence without a final full stop: what happened, where and why. */
 const char *nopwatch_error_text(const struct nopwatch_error *error);
-/* What the user can do about it; "" if nothing is known. */
+/* Advice for the user; "" if there is none. */
 const char *nopwatch_error_hint(const struct nopwatch_error *error);
 void nopwatch_error_free(struct nopwatch_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be probed. Needs no privileges. */
+/* Lists the probes of files. Needs no privileges. */
 #ifndef NOPWATCH_LIST_H
 #define NOPWATCH_LIST_H
 

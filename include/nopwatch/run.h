@@ -61,9 +61,9 @@ uint64_t nopwatch_result_count(const struct nopwatch_result *result,
 			       enum nopwatch_count kind);
 /* Why it ended: "duration", "command", "signal" (nopwatch_request_stop(), too), ... (docs/json.md). */
 const char *nopwatch_result_reason(const struct nopwatch_result *result);
-/* What waitpid() told of the command; 0 if there was none, or the run ended before it. */
+/* The status of the command from waitpid(); 0 if there was none, or the run ended before it. */
 int nopwatch_result_command_status(const struct nopwatch_result *result);
-/* What could not be removed from the kernel, and why; NULL if nothing is left. `nopwatch clean` tries again. */
+/* Names the changes to the kernel that could not be undone, and why; NULL if nothing is left. `nopwatch clean` tries again. */
 const char *nopwatch_result_left(const struct nopwatch_result *result);
 /* The name of a probe, 0 to NOPWATCH_PROBES - 1, and its state: "hit", "not-mapped", ... (docs/json.md). NULL: there is
  * no such probe. */

@@ -26,7 +26,8 @@ int nopwatch_why_error(const char *message, struct nopwatch_answer **answer,
 int nopwatch_answer_fires(const struct nopwatch_answer *answer);
 /* The verdict, a sentence. */
 const char *nopwatch_answer_text(const struct nopwatch_answer *answer);
-/* The number of causes, most telling first; the fixed word of one (docs/why.md), and a sentence about it. */
+/* Return the number of causes; the fixed word of a cause (docs/why.md); a sentence about it. Cause 0 is the most telling
+ * one. */
 size_t nopwatch_answer_causes(const struct nopwatch_answer *answer);
 const char *nopwatch_answer_cause(const struct nopwatch_answer *answer, size_t cause);
 const char *nopwatch_answer_cause_text(const struct nopwatch_answer *answer, size_t cause);

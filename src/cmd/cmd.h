@@ -123,7 +123,7 @@ struct nw_command {
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows raw hist quiet verbose color no-pager "
-/* What only a printed report has, not the live one. */
+/* Options that only a printed report has, not the live one. */
 #define NW_OPTIONS_PRINTED "slowest open spans-only plain "
 #define NW_OPTIONS_STACKS  "stack stack-size "
 #define NW_OPTIONS_STAT	   NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "

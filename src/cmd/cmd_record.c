@@ -166,7 +166,7 @@ static int run_until(struct nw_args *args)
 	if (ret == 0 && args->dry_run) {
 		const struct nw_consumer consumer = nw_flight_consumer(flight);
 		if (args->until.span && !args->quiet)
-			nw_note("these are the commands of what is kept; that which looks out for '%s' is a second one of its two ends",
+			nw_note("these are the commands of the session that records; a second session watches '%s' by its two ends",
 				args->until.span);
 		status = nw_dry_run(args, &consumer, &nw_cmd_record);
 	} else if (ret == 0) {
@@ -198,7 +198,7 @@ static int run(const struct nw_args *args)
 	else if (until && args->count)
 		ret = nw_fail_usage(
 			&err,
-			"-n counts hits, which --until does not: --times says how many recordings");
+			"-n counts hits, which --until does not: use --times for the number of recordings");
 	if (ret < 0)
 		return nw_failure(&nw_cmd_record, &err);
 	if (!with.keep_ns)

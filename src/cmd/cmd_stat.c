@@ -138,7 +138,7 @@ static void print_span_cost(const struct stat_run *s, size_t span)
 	/* Net latencies exclude the overhead already, but the share refers to the measured time. */
 	all = s->args->net ? latency + cost : latency;
 	nw_duration_text(cost / count, each);
-	nw_note("%s: %s of each, %.1f %% of its time, are the probes' own",
+	nw_note("%s: probe overhead is %s of each span, %.1f %% of its time",
 		s->reports.measure.spans.item[span].name, each,
 		all ? 100.0 * (double)cost / (double)all : 0.0);
 }

@@ -176,7 +176,7 @@ static int take_slower(const struct nw_option *option, struct nw_args *args,
 		       const char *value, struct nw_error *err)
 {
 	if (*value && !value[strspn(value, "0123456789")]) {
-		nw_fail_usage(err, "--slower '%s': a time has a unit here", value);
+		nw_fail_usage(err, "--slower: the time '%s' has no unit", value);
 		nw_error_hint(err, "write --slower %sms, or %ss", value, value);
 		return -EINVAL;
 	}
@@ -453,7 +453,7 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 		if (args->format->stacks)
 			nw_error_hint(
 				err,
-				"with --stack its flame graphs are of these spans only");
+				"use --stack, too: the flame graphs then show only the slow spans");
 		return -EINVAL;
 	}
 	if (args->slowest && nw_slower_asked(&args->slower))
@@ -588,12 +588,11 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 		return nw_fail_usage(err, "'%s' takes no word such as '%s'", command->name,
 				     args->words.item[0]);
 	if (args->cmd && !*args->cmd)
-		return nw_fail_usage(err, "there is no command behind --");
+		return nw_fail_usage(err, "no command follows --");
 	/* A word behind --stack is report's recording. */
 	if (args->stack_word && command != &nw_cmd_report && !args->pids.count &&
 	    !args->file && !args->cmd) {
-		nw_fail_usage(err, "'%s' does not say in which file the probe is",
-			      args->stack_word);
+		nw_fail_usage(err, "no file for probe '%s'", args->stack_word);
 		nw_error_hint(
 			err,
 			"to see the stacks of only these probes, write --stack=%s before the probes",

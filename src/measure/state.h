@@ -10,15 +10,15 @@
 #include "measure/spans/open.h"
 #include "rows.h"
 
-/* What a hit of a probe does to one span. */
+/* The effect of a probe's hits on one span. */
 struct role {
 	uint32_t span;
 	bool is_end;
 	enum nw_span_key key;
 	int key_arg; /* number of the argument that is the key or the duration; -1: none */
 	uint64_t unit_ns; /* of the duration that the hit hands over; 0: none */
-	bool plain;	  /* keyed by thread, and neither of its probes is disabled */
-	bool limited;	  /* return probes report the ends */
+	bool plain;	  /* the key is the thread, and no probe of the span is disabled */
+	bool limited;	  /* kernel return probes report the ends, which miss some calls */
 	/* Kernel event whose key is an argument that holds a thread's number */
 	bool thread;
 	uint64_t until; /* time from which a probe of the span is disabled */

@@ -15,7 +15,7 @@
 #include "histogram.h"
 #include "state.h"
 
-/* What hits need beside counts and latencies. It is a constant where functions are inlined, so that only what is
+/* The work that hits need beside counts and latencies. It is a constant where functions are inlined, so that only what is
  * requested costs time. */
 enum asked {
 	ASKED_NOTHING,
@@ -348,8 +348,9 @@ static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 	return g ? span_row(s, g, span) : NULL;
 }
 
-/* Returns what tells an open call from others in events of spans: nested calls of one function may begin at the same
- * time, where the clock is coarse. Pairs inside functions may be paired by their threads later, so they have only those. */
+/* Returns the key of a call in events of spans. Where the clock is coarse, nested calls of one function may begin at the
+ * same time, so their stack pointers tell them apart. A pair inside a function may be paired by its thread later, so its
+ * key is the thread alone. */
 static uint64_t call_key(const struct nw_summary *s, uint64_t owner,
 			 const struct nw_call *call)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel took of a plan. */
+/* Which events of a plan the kernel accepted. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -395,7 +395,7 @@ extern const size_t nw_task_event_count;
 
 /* ---- scripts ------------------------------------------------------------------------ */
 
-/* What a script knows of a file of the selection, for a shell elsewhere to compare. */
+/* Facts about a file of the selection, which a script compares with the file on its machine. */
 struct nw_script_file {
 	const char *path;     /* absolute, as it is there */
 	uint64_t size, lines; /* lines: as grep -c '' counts them */

@@ -5,7 +5,7 @@
 
 #include "plan/plan.h"
 
-/* What one part of a point needs from its event, while it is laid out. */
+/* The fields that one part of a point needs in its event, while they are laid out. */
 struct nw_layout {
 	struct nw_buf shape;   /* "p a0:u64 a1:s32" */
 	struct nw_buf fetches; /* "a0=%di:u64 a1=%si:s32" */

@@ -111,7 +111,7 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		nw_run_notice(run, "--stack: %s has no callers: %s", tracepoint->label,
 			      no_callers);
 	if (!marked && *glob) {
-		nw_fail_usage(err, "--stack '%s': none of the probes is called so", glob);
+		nw_fail_usage(err, "--stack '%s': no probe has this name", glob);
 		hint_probes(&run->result->selection, err);
 		return -EINVAL;
 	}

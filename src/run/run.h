@@ -109,7 +109,7 @@ struct nw_run {
 	bool begun;
 	bool inner;   /* another run steps it: it never waits, and gets no signals */
 	bool stopped; /* a signal has ended the run before all records had come */
-	/* The consumer wanted no more of the records that were left at the end */
+	/* The consumer has stopped the run while the last records were handed out */
 	bool had_enough;
 };
 

@@ -76,7 +76,7 @@ static int check_remotes(const struct script *s, struct nw_error *err)
 		}
 		if (used)
 			continue;
-		nw_fail_usage(err, "--remote-path '%s' means none of the files", text);
+		nw_fail_usage(err, "--remote-path '%s' matches none of the files", text);
 		nw_error_hint(err,
 			      "write FILE=PATH, with FILE as `nopwatch list` shows it: %s",
 			      s->selection.images.item[0]->path);

@@ -343,7 +343,7 @@ static struct nw_plan_options plan_options(const struct nw_run *run, const char 
 		.caps = nw_features_caps(&run->live.features),
 		.all_args = wants_args(run),
 		.stacks = run->consumer.needs.stacks,
-		/* the kernel may watch the events of a lookout one by one */
+		/* the kernel may watch the events of a span trigger one by one */
 		.separate = run->consumer.needs.named_events || run->request->max_rate ||
 			    run->inner,
 		.naming = run->consumer.needs.named_events ? NW_NAMES_PROBES

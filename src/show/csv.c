@@ -245,7 +245,7 @@ static void end(struct nw_output *output, const struct nw_end *end)
 
 const struct nw_output_format nw_output_csv = {
 	.name = "csv",
-	.state_size = sizeof(bool), /* are latencies net? */
+	.state_size = sizeof(bool), /* true: latencies are net of probe overhead */
 	.costs = true,
 	.states = true,
 	.shows = {[NW_SHOWS_REPORTS] = true},

@@ -330,7 +330,7 @@ void nw_check_program(struct judge *judge)
 	}
 	bool lacks_word = tool->word_used > tool->words;
 	if (lacks_word) {
-		nw_fails(judge, "it uses $%zu, and its command line has no such word",
+		nw_fails(judge, "it uses $%zu, but its command line has fewer words",
 			 tool->word_used);
 		nw_blame(
 			judge, NW_CAUSE_BPF_PROGRAM,

@@ -44,7 +44,7 @@ says 2 "--keep '0': not a time such as 10, 500ms or 2m" record a:b --until 'a > 
 says 2 "--keep goes with --until, --until-signal or --until-cmd" record a:b --keep 5s
 says 2 "--times goes with --until, --until-signal or --until-cmd" record a:b --times 2
 says 2 "--times 'x': not a number of recordings \\(0: no limit\\)" record a:b --times x
-says 2 "-n counts hits, which --until does not: --times says how many recordings" record a:b --until 'a > 1s' -n 5
+says 2 "-n counts hits, which --until does not: use --times for the number of recordings" record a:b --until 'a > 1s' -n 5
 says 2 "-o '/dev/null': not a file, of which there may be several" record -x "$SERVER" 'myserver:*' --until-signal -o /dev/null
 says 2 "--until 'reqest': there is no such span" record -x "$SERVER" 'myserver:*' --until 'reqest > 5ms'
 says 2 "'stat' has no option '--until'" stat --until 'a > 1s' a:b
@@ -63,7 +63,7 @@ says 2 "-f 'xml': not text, json, csv, [a-z0-9_, ]+ or [a-z0-9_]+" stat a:b -f x
 says 2 "trace writes text, json, [a-z0-9_, ]+ only" trace a:b -f csv
 says 2 "--by: -f json shows hits, not spans" trace a:b -j --by tid
 says 2 "--color 'blue': not auto, always or never" list --color blue x
-says 2 "there is no command behind --" stat a:b --
+says 2 "no command follows --" stat a:b --
 says 2 "no probe is named" stat
 says 2 "no probe is named" trace
 for verb in add enable disable remove; do says 2 "no probe is named" $verb; done
@@ -76,7 +76,7 @@ for name in . .. a/b ''; do
   says 2 "--instance '$name': not the name of an instance .*" enable --instance "$name" a:b
 done
 says 2 "nothing to look into: give files, directories, -p PID or -- CMD" list
-says 2 "'app:req' does not say in which file the probe is" stat app:req
+says 2 "no file for probe 'app:req'" stat app:req
 says 2 "'usdt:' is not a probe spec: it names no probe" stat usdt:
 says 2 "'' is not a probe spec: it is empty" stat ''
 says 2 "'a:b\(x:u7\)' is not a probe spec: an argument has an unknown type" stat "a:b(x:u7)" -x "$SERVER"

@@ -92,7 +92,7 @@ says '(id == 1' "--filter: ')' is missing at column 9 of '(id == 1'"
 says 'nobody == 1' "--filter: no probe has an argument 'nobody'"
 says 'status == 1 && sql == x' "--filter: no probe has all the arguments 'status', 'sql'"
 says 'sql > 5' "--filter: 'sql' of query__start is a string: only ==, != and ~ compare it"
-says 'id == one' "--filter: 'id' of query__start is a number, and compared with text"
+says 'id == one' "--filter: 'id' of query__start is a number, but is compared with text"
 says '' "--filter '': not an expression such as 'status >= 400'"
 has "it is said what there is" "$("$NOPWATCH" stat --from plain.txt --filter 'a == 1' 2>&1)" \
   'there are query__start\(id, sql\), query__done\(id, status\), and tid, pid, comm, cpu'

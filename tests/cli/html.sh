@@ -143,10 +143,10 @@ ok "leaves no page" [ ! -e never.html ]
 refused "single spans as they end" 2 'cannot show single spans' report -f html --slower 1ms one.txt
 said=$(script -qec "'$NOPWATCH' report -f html one.txt" /dev/null 2>&1)
 is "a terminal: status" $? 2
-has "a terminal: said" "$said" 'html is nothing for a terminal.*'
+has "a terminal: said" "$said" 'html is not readable on a terminal.*'
 has "and what to do" "$said" 'o FILE'
 said=$(script -qec "'$NOPWATCH' report -f html -o /dev/tty one.txt" /dev/null 2>&1)
-has "a terminal as a file" "$said" 'nothing for a terminal, and /dev/tty is one'
+has "a terminal as a file" "$said" 'not readable on a terminal, and /dev/tty is a terminal'
 is "intervals that go to a pipe are one page" "$("$NOPWATCH" report -f html -i 600 hours.txt | grep -c '^<!doctype html>')" 1
 "$NOPWATCH" report -f html -i 600 -o same.html hours.txt
 page same.html

@@ -225,7 +225,7 @@ hasnt "a name says nothing" "$("$NOPWATCH" stat --dry-run func:./sizes:sized_one
 is "functions of all that CMD loads" "$("$NOPWATCH" list 'func:*:w*k' -- ./target | grep -F ./target)" "func:./target:work"
 has "of which none has it" "$("$NOPWATCH" list 'func:*:no-such' -- ./target 2>&1)" "no function 'no-such' in any of the [0-9]+ files"
 said=$("$NOPWATCH" list 'func:*:work' 2>&1)
-has "but all files of the machine are too many" "$? $said" "^1 nopwatch: 'func:\*:work' does not say in which file"
+has "but all files of the machine are too many" "$? $said" "^1 nopwatch: no file for probe 'func:\*:work'"
 
 # what CMD has, and the programs of scripts
 cp "$PROGRAMS/counter" counter
@@ -276,5 +276,5 @@ is "java means the JVM that it loads" "$(where_none_runs "$NOPWATCH" list -q usd
   "usdt:$PWD/jvm/lib/server/libjvm.so:counter:step__end"
 is "as a word, too" "$(where_none_runs "$NOPWATCH" list -q java step__end)" "usdt:$PWD/jvm/lib/server/libjvm.so:counter:step__end"
 printf '!<arch>\n' >some.a
-has "an archive is no program" "$("$NOPWATCH" list ./some.a 2>&1)" "'./some.a' is an archive: .* name the program"
+has "an archive is no program" "$("$NOPWATCH" list ./some.a 2>&1)" "'./some.a' is an archive, .*: name the program"
 finish

@@ -66,7 +66,7 @@ fi
 said=$("$NOPWATCH" script 2>&1)
 has "no probe" "$? $said" '^2 nopwatch: no probe is named'
 said=$("$NOPWATCH" script --remote-path x "$spec" 2>&1)
-has "a remote path that means nothing" "$? $said" "^2 nopwatch: --remote-path 'x' means none of the files"
+has "a remote path that means nothing" "$? $said" "^2 nopwatch: --remote-path 'x' matches none of the files"
 said=$("$NOPWATCH" script -o /dev/full "$spec" 2>&1)
 is "a full disk" "$? $said" "1 nopwatch: cannot write '/dev/full': No space left on device"
 finish

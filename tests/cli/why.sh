@@ -5,7 +5,7 @@ cd "$TEST_DIR" || exit 1
 said=$("$NOPWATCH" why 2>&1)
 has "no probe" "$? $said" '^2 nopwatch: no probe is named'
 said=$("$NOPWATCH" why nowhere:tick 2>&1)
-has "no file" "$? $said" "^2 nopwatch: 'nowhere:tick' does not say in which file the probe is"
+has "no file" "$? $said" "^2 nopwatch: no file for probe 'nowhere:tick'"
 said=$("$NOPWATCH" why -- perf report 2>&1)
 has "another tool's command line" "$? $said" "^2 nopwatch: of perf, the command lines of probe, record, stat, top and trace are understood"
 said=$("$NOPWATCH" why -- perf stat 2>&1)

@@ -115,7 +115,7 @@ has "nor does a span" "$? $(cat said)" '^0 nopwatch: nothing recorded: [1-9][0-9
 FLAT='rare:request__start..rare:request__done,nest=no'
 said=$(NOPWATCH_FEATURES=-hist "$NOPWATCH" record -v -d 0.3 --until "$FLAT > 1h" -o none.dat "$ALL" -p $rare 2>&1)
 has "without hist triggers the two events are read, which -v says" "$said" \
-  'looked out for by reading their two events: this kernel has no hist triggers, or no synthetic events'
+  'nopwatch reads the two events of slow spans itself: this kernel has no hist triggers, or no synthetic events'
 said=$("$NOPWATCH" record -v -d 0.3 --until 'request > 1h' -o none.dat "$ALL" -p $rare 2>&1)
 has "so are those that may nest, or there are none" "$said" \
   'reading their two events: (the kernel keeps one start a thread, which is right only for spans with nest=no|this kernel has no)'
@@ -123,7 +123,7 @@ said=$("$NOPWATCH" record --until 'reqest > 1s' "$ALL" -p $rare 2>&1)
 is "a span that is none" "$? $said" "2 nopwatch: --until 'reqest': there is no such span
 nopwatch: the spans of these probes are rare:request"
 has "--dry-run sets the buffer up" "$("$NOPWATCH" record --until 'request > 1s' --dry-run "$ALL" 2>said)" 'options/overwrite'
-has "and says what it leaves out" "$(cat said)" "that which looks out for 'request' is a second one"
+has "and says what it leaves out" "$(cat said)" "a second session watches 'request' by its two ends"
 said=$("$NOPWATCH" record --until-cmd 'no-such-command' "$ALL" -p $rare 2>&1)
 is "a command that is none" "$? $said" "1 nopwatch: --until-cmd 'no-such-command': the shell cannot find it"
 NOPWATCH_FEATURES=-instances "$NOPWATCH" record --until 'request > 50ms' "$ALL" -p $rare 2>said

@@ -93,11 +93,11 @@ if [ "$(uname -m)" = x86_64 ]; then
     # shellcheck disable=SC2086 # words
     said=$("$NOPWATCH" $command 'uprobe:./exits:many(a:s32,b:f64,c:s32)' 2>&1)
     has "$command: one in a vector register is refused" "$? $said" \
-      "^2 nopwatch: 'b' of 'many' cannot be had: a floating-point argument is in xmm0 to xmm7, which ftrace cannot read"
+      "^2 nopwatch: 'b' of 'many' cannot be fetched: a floating-point argument is in xmm0 to xmm7, which ftrace cannot read"
     has "$command: with what to do" "$said" 'leave it out: the integers and pointers behind it are found without it'
   done
   said=$("$NOPWATCH" stat 'uretprobe:./exits:many(d:f32)' 2>&1)
-  has "so is a result" "$? $said" "^2 nopwatch: 'd' of 'many' cannot be had: a floating-point result is in xmm0, "
+  has "so is a result" "$? $said" "^2 nopwatch: 'd' of 'many' cannot be fetched: a floating-point result is in xmm0, "
 else
   skip "arguments are found on the stack" "written for x86_64"
 fi

@@ -4,7 +4,7 @@
 
 "$NOPWATCH" stat -v -j -o out.json 'myserver:*' -- "$SERVER" -t 2 -n 300 >/dev/null 2>err
 has "what a hit costs is told" "$(cat err)" 'a hit adds [0-9.]+[nu]s to [0-9.]+[nu]s to its thread.s time, by probe \(measured on this machine'
-has "and what that is of each span" "$(cat err)" 'myserver:request: [0-9.]+[num]s of each, [0-9.]+ % of its time, are the probes. own'
+has "and what that is of each span" "$(cat err)" 'myserver:request: probe overhead is [0-9.]+[num]s of each span, [0-9.]+ % of its time'
 holds "each measured span has a cost" out.json \
   "all(s['probe_cost_ns']['count'] == s['count'] for s in of('span') if s['count'])"
 # parse has no probes inside, so all of its spans have one hit; requests have parse's and lookup's inside
@@ -17,7 +17,7 @@ holds "one around others has theirs, too, exactly" out.json \
 share=$(j net.json "(lambda left, cost: '%.1f' % (100 * cost / (left + cost)))(*[span('myserver:parse')[key]['sum'] for key in ('latency_ns', 'probe_cost_ns')])")
 "$NOPWATCH" report -v --net net.dat >/dev/null 2>err
 has "--net: the share is of what was measured, not of what is left" "$(cat err)" \
-  "myserver:parse: [0-9.]+[nu]s of each, ${share/./\\.} % of its time, are the probes. own"
+  "myserver:parse: probe overhead is [0-9.]+[nu]s of each span, ${share/./\\.} % of its time"
 "$NOPWATCH" stat -j --slower 1ns -o out.json 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 holds "JSON has it in any case" out.json "all('probe_cost_ns' in s for s in of('span') if s['count'])"
 holds "of each slow span, too" out.json "of('slow') and all(s['probe_cost_ns'] > 0 for s in of('slow'))"
@@ -108,6 +108,6 @@ has "but by one at a time" "$? $(cat err)" '^0 .*another nopwatch has been measu
 kill $holder
 wait $holder
 NOPWATCH_FEATURES=-instances "$NOPWATCH" stat -v 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
-has "where it cannot be measured that is said" "$(cat err)" 'what the probes add to spans is not known'
+has "where it cannot be measured that is said" "$(cat err)" 'the probe overhead in spans is not known'
 unchanged
 finish

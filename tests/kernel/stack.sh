@@ -323,7 +323,7 @@ fails() { # NAME STATUS PATTERN WORD...
   is "$name: status" "$?" "$status"
   has "$name" "$(cat err)" "$pattern"
 }
-fails "a probe that is not there" 2 "--stack 'nobody': none of the probes is called so" \
+fails "a probe that is not there" 2 "--stack 'nobody': no probe has this name" \
   trace --stack=nobody "uprobe:$PWD/plain:leaf" -- ./plain 1 1
 fails "folded lines of nothing" 2 "-f folded shows only stacks, and requires --stack" stat "uprobe:$PWD/plain:leaf" -f folded
 fails "a table that has no place for them" 2 "--stack: -f csv has no place for stacks" stat --stack "uprobe:$PWD/plain:leaf" -f csv

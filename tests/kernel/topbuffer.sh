@@ -34,7 +34,7 @@ is "no instance is made" "$(ls "$TRACEFS/instances")" "$instances_before"
 has "its clock is ours" "$(cat "$TRACEFS/trace_clock")" '\[mono\]'
 has "only the process is recorded" "$(cat "$TRACEFS/set_event_pid")" "^$server$"
 said=$(stat_q two.json)
-has "a second session is refused" "$? $said" '^1 nopwatch: there is one ring buffer for all, and another nopwatch uses it$'
+has "a second session is refused" "$? $said" '^1 nopwatch: this kernel has one ring buffer for all sessions, and another nopwatch uses it$'
 more_hits 2000
 kill $run
 wait $run

@@ -138,7 +138,7 @@ flight_whole() {
 # The kernel's own way: hist triggers, synthetic events, and actions as they are written since 5.1 (error_log is of 5.2).
 vm_check_kernel_way() {
   if [ "$(grep -cE '^(hist|synthetic|error_log) *yes' features)" = 3 ]; then
-    has "the kernel itself looks out for slow spans" "$(cat kernel_way.err)" "the kernel itself looks out for slow spans, by hist triggers"
+    has "the kernel itself finds slow spans" "$(cat kernel_way.err)" "the kernel itself finds slow spans, by hist triggers"
     is "which are two, and a synthetic event" "$(xargs <triggers)" "2 1"
     has "clean tells how they go" "$(cat triggers.dry)" "synthetic_events"
     is "and takes them away, killed" "$(cat triggers.clean.status) $(xargs <triggers.left)" "0 0 0"

@@ -113,10 +113,10 @@ START_TEST(floating_point_values_that_are_named_are_refused)
 		const char *arch, *spec, *what, *hint; /* what: NULL: it is taken */
 	} rows[] = {
 		{"x86_64", "f(n,d:f64)",
-		 "'d' of 'f' cannot be had: a floating-point argument is in xmm0 to xmm7",
+		 "'d' of 'f' cannot be fetched: a floating-point argument is in xmm0 to xmm7",
 		 "leave it out: "},
 		{"x86_64", "f(:f32)",
-		 "an argument of 'f' cannot be had: ", "leave it out: "},
+		 "an argument of 'f' cannot be fetched: ", "leave it out: "},
 		{"aarch64", "f(d:f64)", "a floating-point argument is in v0 to v7",
 		 "leave it out: "},
 		{"ppc64le", "f(d:f64)", "a floating-point argument is in f1 to f13",

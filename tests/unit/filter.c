@@ -369,8 +369,8 @@ START_TEST(mistakes)
 		{"status < abc", "a number is wanted at column 10"},
 		{"status < '5'", "a number is wanted at column 10"},
 		{"status & 1.5", "'&' wants an integer at column 10"},
-		{"tid == abc", "this is a number, and compared with text at column 1"},
-		{"cpu ~ 1*", "this is a number, and compared with text at column 1"},
+		{"tid == abc", "this is a number, but is compared with text at column 1"},
+		{"cpu ~ 1*", "this is a number, but is compared with text at column 1"},
 		{"comm < 5", "comm is a string: only ==, != and ~ compare it at column 1"},
 		{"comm == abcdefghijklmnop", "no comm is that long"},
 		{"comm != 'abcdefghijklmnop'", "no comm is that long"},
@@ -384,13 +384,15 @@ START_TEST(mistakes)
 		{"status < 0", "'status' of app:done can never be that"},
 		{"status == -1", "'status' of app:done can never be that"},
 		{"status == abc",
-		 "'status' of app:done is a number, and compared with text"},
-		{"status ~ 4*", "'status' of app:done is a number, and compared with text"},
+		 "'status' of app:done is a number, but is compared with text"},
+		{"status ~ 4*",
+		 "'status' of app:done is a number, but is compared with text"},
 		{"path < 5", "'path' of app:done is a string"},
 		{"path & 5", "'path' of app:done is a string"},
-		{"path == 5", "'path' of app:done is a string, and compared with a number"},
+		{"path == 5",
+		 "'path' of app:done is a string, but is compared with a number"},
 		{"path != 5.5",
-		 "'path' of app:done is a string, and compared with a number"},
+		 "'path' of app:done is a string, but is compared with a number"},
 		{"raw == 5", "'raw' of app:done is an array"},
 		{"ratio & 5", "'ratio' of app:done is no integer"},
 		{"nothing == 5", "no probe has an argument 'nothing'"},
@@ -423,7 +425,7 @@ START_TEST(it_is_said_what_there_is)
 	nw_filter_free(filter);
 	ck_assert_int_eq(nw_filter_parse("path != 0x05", &filter, &err), 0);
 	ck_assert_int_eq(nw_filter_bind(filter, &selection, &err), -EINVAL);
-	ck_assert_str_eq(err.hint, "text stands in quotes: 'path != \"0x05\"'");
+	ck_assert_str_eq(err.hint, "put the text in quotes: 'path != \"0x05\"'");
 	nw_filter_free(filter);
 	teardown();
 }

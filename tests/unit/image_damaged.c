@@ -124,8 +124,7 @@ START_TEST(what_is_no_elf_file_is_refused)
 		{"class", "\177ELF\3\1\1\0\0\0\0\0\0\0\0\0", 16, "is not an ELF file"},
 		{"archive",
 		 "!<arch>\nx/              0           0     0     644     0         `\n",
-		 68,
-		 "is an archive: what programs have of it is linked into them, so name the program"},
+		 68, "is an archive, whose code is linked into programs: name the program"},
 	};
 	char dir[64], path[128], what[256];
 

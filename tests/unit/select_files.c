@@ -57,8 +57,7 @@ START_TEST(a_spec_without_a_file_needs_one)
 		struct nw_selection selection;
 		struct nw_error err;
 		char what[128];
-		snprintf(what, sizeof(what), "'%s' does not say in which file the probe is",
-			 specs[i]);
+		snprintf(what, sizeof(what), "no file for probe '%s'", specs[i]);
 		eb_check_refused(specs[i], NULL, EINVAL, what, hint);
 		ck_assert_int_eq(eb_select(list, NULL, &selection, &err), -EINVAL);
 		ck_assert(err.usage);

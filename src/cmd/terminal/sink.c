@@ -25,11 +25,14 @@ static int check_terminal(const struct nw_sink *sink, struct nw_error *err)
 	if (!sink->format->binary || isatty(fileno(sink->file)) != 1)
 		return 0;
 	if (sink->path)
-		nw_fail_usage(err, "-f %s is nothing for a terminal, and %s is one",
+		nw_fail_usage(err,
+			      "-f %s is not readable on a terminal, and %s is a terminal",
 			      sink->format->name, sink->path);
 	else
-		nw_fail_usage(err, "-f %s is nothing for a terminal, and the output is one",
-			      sink->format->name);
+		nw_fail_usage(
+			err,
+			"-f %s is not readable on a terminal, and the output is a terminal",
+			sink->format->name);
 	nw_error_hint(err, "write it to a file: -o FILE");
 	return -EINVAL;
 }

@@ -112,7 +112,7 @@ enum content {
 	CONTENT_SUM,
 	CONTENT_POINTER, /* read from memory */
 	CONTENT_ARRAY,	 /* read from an array in memory, at a known address */
-	CONTENT_ADDRESS, /* the address of a label or of such an array */
+	CONTENT_ADDRESS, /* the address of a label, or of an array in memory */
 };
 
 struct x86 {

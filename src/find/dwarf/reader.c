@@ -420,7 +420,8 @@ static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 	const char *name = nw_take_text(answer);
 
 	if (answer->bad || what > NW_WANT_FILE)
-		return nw_fail(err, EIO, "the process that reads it has gone wrong");
+		return nw_fail(err, EIO,
+			       "the process that reads the file has sent a bad request");
 	const bool refused = what < NW_WANT_FILE && reader->no_debug_files;
 	if (reader->file->size && !refused)
 		return have_opened(reader, what, name, NULL, wait, err);
@@ -558,8 +559,10 @@ struct nw_buf *nw_question_begin(struct nw_reader *reader, enum nw_question kind
 /* Fails if the answer could not be parsed. */
 static int finish(const struct nw_wire *answer, struct nw_error *err)
 {
-	return answer->bad ? nw_fail(err, EIO, "the process that reads it has gone wrong")
-			   : 0;
+	return answer->bad
+		       ? nw_fail(err, EIO,
+				 "the process that reads the file has sent a bad request")
+		       : 0;
 }
 
 int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,

@@ -314,7 +314,7 @@ bool nw_find_variable(struct nw_finding *s, const char *name)
 		Dwarf_Die *scope = &s->scopes.die[depth];
 		if (find_child(s, scope, name, &found))
 			return take_variable(s, &found);
-		/* What the compiler has removed may only be in the function as it was written. */
+		/* A variable that the compiler has removed may only be in the function as it was written. */
 		if (dwarf_formref_die(dwarf_attr(scope, DW_AT_abstract_origin, &attribute),
 				      &origin) &&
 		    find_child(s, &origin, name, &found))

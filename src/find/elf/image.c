@@ -96,7 +96,7 @@ static int read_header(struct nw_image *image, Elf *elf, GElf_Ehdr *header,
 	if (elf_kind(elf) == ELF_K_AR)
 		return nw_fail(
 			err, ENOEXEC,
-			"'%s' is an archive: what programs have of it is linked into them, so name the program",
+			"'%s' is an archive, whose code is linked into programs: name the program",
 			image->path);
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, header))
 		return nw_fail(err, ENOEXEC, "'%s' is not an ELF file", image->path);

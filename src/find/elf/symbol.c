@@ -403,8 +403,9 @@ static bool has_version(const struct entry *entry, const struct choice *choice)
 		!entry->version[choice->version_len]);
 }
 
-/* Notes a candidate. Entries with the same address (in .symtab and .dynsym) are one symbol, so they stay unique. */
-static void meet(const struct entry *entry, const struct entry **only, bool *unique)
+/* Adds a candidate. Entries with the same address (in .symtab and .dynsym) are one symbol, so they stay unique. */
+static void add_candidate(const struct entry *entry, const struct entry **only,
+			  bool *unique)
 {
 	*unique = *unique && (!*only || (*only)->symbol.value == entry->symbol.value);
 	*only = entry;
@@ -419,9 +420,10 @@ static int choose(const struct entry *entry, size_t count, struct choice *choice
 	for (size_t i = 0; i < count; i++) {
 		if (entry[i].symbol.undefined || !has_version(&entry[i], choice))
 			continue;
-		meet(&entry[i], &choice->only, &choice->unique);
+		add_candidate(&entry[i], &choice->only, &choice->unique);
 		if (!entry[i].hidden)
-			meet(&entry[i], &choice->default_only, &choice->default_unique);
+			add_candidate(&entry[i], &choice->default_only,
+				      &choice->default_unique);
 		if (!choice->user || !choice->user->file ||
 		    entry[i].file != choice->user->file)
 			continue;

@@ -117,9 +117,9 @@ int nw_call_refuse_floats(const struct nw_image *image, const char *name, bool i
 		return 0;
 	const char *arg = types->item[i].name;
 	if (*arg)
-		nw_fail_usage(err, "'%s' of '%s' cannot be had: %s", arg, name, why);
+		nw_fail_usage(err, "'%s' of '%s' cannot be fetched: %s", arg, name, why);
 	else
-		nw_fail_usage(err, "an argument of '%s' cannot be had: %s", name, why);
+		nw_fail_usage(err, "an argument of '%s' cannot be fetched: %s", name, why);
 	if (is_return)
 		nw_error_hint(
 			err,

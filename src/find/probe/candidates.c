@@ -215,7 +215,7 @@ int nw_no_file_named(const char *spec, struct nw_error *err)
 	const char *first = strncmp(spec, "usdt:", 5) == 0 ? spec + 5 : "";
 	const char *colon = strchr(first, ':');
 
-	nw_fail_usage(err, "'%s' does not say in which file the probe is", spec);
+	nw_fail_usage(err, "no file for probe '%s'", spec);
 	if (names_kernel_event(spec))
 		nw_error_hint(err, "an event of the kernel is tracepoint:%s", spec);
 	else if (colon)

@@ -43,7 +43,7 @@ static inline bool nw_type_is_text(const struct nw_type *type)
 	return type->base == NW_TYPE_STRING || type->base == NW_TYPE_CHAR;
 }
 
-/* What may follow the name of a variable in the path to one of its fields. */
+/* The characters of a path to a variable's field. */
 #define NW_PATH_CHARACTERS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.->[]"
 
@@ -214,7 +214,8 @@ struct nw_hit_cost {
 struct nw_selection {
 	nw_images images; /* without duplicates */
 	NW_VEC(struct nw_probe *) probes;
-	nw_strings warnings; /* about skipped notes and the like, for the user */
+	nw_strings
+		warnings; /* for the user: notes that were skipped and why, and the like */
 };
 
 /*

@@ -295,7 +295,7 @@ int nw_manager_may_touch(const struct nw_uprobe_event *event,
 		return 0;
 	nw_fail(err, EPERM, "%s:%s is not ours: `nopwatch add` has not made it",
 		event->group, event->name);
-	nw_error_hint(err, "--foreign touches what others have made, too");
+	nw_error_hint(err, "use --foreign to change events of other programs, too");
 	return -EPERM;
 }
 

@@ -28,7 +28,7 @@
 
 #include "teardown.h"
 
-/* What tracefs contains of a session. */
+/* The parts of a session that tracefs contains. */
 struct survey {
 	const struct nw_tracefs *fs;
 	char group[NW_MAX_NAME + 1];

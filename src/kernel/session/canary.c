@@ -56,7 +56,7 @@ PROBED void nw_canary_counted(void)
 	__asm__ volatile("nop; nop; nop" : : : "memory");
 }
 
-/* Calls itself, and is left by longjmp() then: who returns to whom is another story than the kernel may have kept. */
+/* Calls itself, and is left by longjmp() then: the kernel may have kept return addresses of calls that never return. */
 static jmp_buf canary_back;
 void nw_canary_left(int level);
 
@@ -257,7 +257,7 @@ static int write_where(struct canary *c, const char *file, const char *text)
 	return note(c, nw_step_runner_step(&c->runner, NW_DO_WRITE, path, text, NULL));
 }
 
-/* What has been recorded since it was last emptied, as text. */
+/* Reads the records since the buffer was last emptied, as text. */
 static void read_trace(struct canary *c, struct nw_buf *out)
 {
 	char path[NW_MAX_NAME + 64];
@@ -338,7 +338,7 @@ static void end_child(int signal)
 	_exit(1);
 }
 
-/* What a child of ours does that leaves a function with a return probe by longjmp(): it lives on, or may be anywhere. */
+/* Runs in a child, which leaves a function with a return probe by longjmp(): the child lives on, or crashes. */
 static void leave_by_jump(void)
 {
 	static const int signals[] = {SIGSEGV, SIGILL, SIGTRAP, SIGBUS, SIGFPE};
@@ -595,7 +595,7 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		lines += c.defined[i] == 0;
 	}
 	bool unproven = features->unproven;
-	/* of an earlier trial: what is armed in an instance records elsewhere */
+	/* An earlier trial has shown that events that are enabled in an instance record elsewhere. */
 	bool elsewhere = features->tried[NW_FEATURE_INSTANCE_EVENTS] &&
 			 !features->has[NW_FEATURE_INSTANCE_EVENTS];
 	bool seen = (!elsewhere && try_instance(&c)) || (c.top_lock >= 0 && try_top(&c));

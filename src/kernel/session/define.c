@@ -398,7 +398,7 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 		       : 0;
 }
 
-/* Those that were defined behind this one, the last one first. */
+/* Enables the events that were defined behind this one, the last one first. */
 static int enable_since(struct nw_session *session, size_t before)
 {
 	int ret = 0;

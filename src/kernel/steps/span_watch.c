@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel itself looks out for slow spans: Documentation/trace/histogram.rst, "inter-event hist triggers". The start's
+ * The kernel itself finds slow spans: Documentation/trace/histogram.rst, "inter-event hist triggers". The start's
  * trigger keeps each thread's time, the end's takes the difference and hands it to a synthetic event, whose filter
  * lets through what has taken long enough. The events themselves are then not recorded any more, so there is nothing
  * to read.

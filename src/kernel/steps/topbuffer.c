@@ -107,7 +107,7 @@ int nw_top_take(const struct nw_tracefs *fs, bool force, int *lock, struct nw_er
 		close(fd);
 		return nw_fail(
 			err, EBUSY,
-			"there is one ring buffer for all, and another nopwatch uses it");
+			"this kernel has one ring buffer for all sessions, and another nopwatch uses it");
 	}
 	nw_cleanup(nw_free_ptr) char *use = force ? NULL : find_use(fs);
 	if (use) {

@@ -43,7 +43,7 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 				  "not needed: nopwatch knows constants"},
 	[NW_FEATURE_EVENT_PID] =
 		{"set_event_pid", "recording only some threads", "file set_event_pid",
-		 "all are recorded and sorted; strangers are filtered out (common_pid) once seen"},
+		 "all threads are recorded; other threads are filtered out (common_pid) after their first hit"},
 	[NW_FEATURE_EVENT_FORK] = {"event_fork", "and what those threads create",
 				   "file options/event-fork", "as without set_event_pid"},
 	[NW_FEATURE_BUFFER_PERCENT] = {"buffer_percent",

@@ -123,7 +123,8 @@ bool nw_is_mute(const struct nw_features *features, const struct nw_image *image
  * known. */
 const char *nw_point_hazard(const struct nw_features *features,
 			    const struct nw_point *point);
-/* What is behind the name of a file that calls longjmp(), where that is the hazard of a return probe. */
+/* The end of the message about a return probe that is dangerous because a file calls longjmp(); the file's name comes
+ * before it. */
 extern const char nw_jump_hazard[];
 
 #endif

@@ -35,7 +35,7 @@ int nw_uprobe_names(const struct nw_tracefs *fs, nw_strings *out);
 int nw_tracefs_format(const struct nw_tracefs *fs, const char *system, const char *event,
 		      struct nw_buf *out);
 
-/* What the kernel permits, to this program and to tools that use BPF. */
+/* The kernel's permissions for this program, and for tools that use BPF. */
 struct nw_kernel_access {
 	/* 0: usable; otherwise an errno, and `error` says why and what to do. */
 	int tracefs;

@@ -639,7 +639,7 @@ static bool split(struct nw_task_states *states, const struct nw_span_event *eve
 	bool other = mark->tid != nw_hit_thread(event->hit) || mark->turn != turn ||
 		     (thread && thread->serial != mark->serial);
 
-	if (other) { /* What one thread did is not what the span waited for. */
+	if (other) { /* The span waited for other threads, so the states of this thread do not explain it. */
 		out->ns[NW_TASK_OTHERS] = event->hit->time - event->start;
 		return true;
 	}

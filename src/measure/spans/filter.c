@@ -262,7 +262,7 @@ static int check_subject(const struct reader *r, const struct test *test)
 			r, at,
 			"the kernel keeps 15 characters of a thread's name, so no comm is that long (comm ~ \"abc*\" compares its beginning)");
 	if (test->subject != OF_ARG && test->subject != OF_COMM && wants_text(test))
-		return complain(r, at, "this is a number, and compared with text");
+		return complain(r, at, "this is a number, but is compared with text");
 	if (test->subject != OF_ARG && test->subject != OF_COMM &&
 	    !can_hold(test, 0, INT32_MAX))
 		return complain(r, at, "this can never hold: it is a number from 0 on");
@@ -432,14 +432,15 @@ static int check_type(const struct test *test, const struct nw_probe *probe, int
 			name, label);
 	else if (is_text && !wants_text(test)) {
 		nw_fail_usage(
-			err, "--filter: '%s' of %s is a string, and compared with a number",
+			err,
+			"--filter: '%s' of %s is a string, but is compared with a number",
 			name, label);
-		nw_error_hint(err, "text stands in quotes: '%s %s \"%s\"'", name,
+		nw_error_hint(err, "put the text in quotes: '%s %s \"%s\"'", name,
 			      test->compare == NW_EQUAL ? "==" : "!=", test->literal.text);
 		return -EINVAL;
 	} else if (!is_text && wants_text(test))
 		ret = nw_fail_usage(
-			err, "--filter: '%s' of %s is a number, and compared with text",
+			err, "--filter: '%s' of %s is a number, but is compared with text",
 			name, label);
 	else if (type->base == NW_TYPE_FLOAT && test->compare == NW_BITS)
 		ret = nw_fail_usage(err,

@@ -51,7 +51,7 @@ static int open_below(int root, const char *name, int flags)
 	return fd;
 }
 
-/* What is asked of the process that copies a list. It gets a copy of this. */
+/* The request to the process that copies a list, which gets a copy of it. */
 struct asked {
 	char proc[256];
 	pid_t pid;

@@ -133,7 +133,7 @@ struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks);
 /* Files that could not be read, so that their functions have no names, or names only: a row for each reason. */
 struct nw_unread {
 	char *path; /* of the first such file */
-	char *why;  /* part of a sentence */
+	char *why;  /* the reason, to be put behind "PATH: " */
 	size_t files;
 	/* Functions have names, but no lines, and inlined functions are unknown */
 	bool named;

@@ -30,7 +30,7 @@ const char *const nw_stack_end_texts[NW_STACK_ENDS] = {
 };
 
 enum {
-	OTHERS = 1 /* the number of the stack that stands for all that are too many */
+	OTHERS = 1 /* the number that all stacks beyond the limit share */
 };
 
 int nw_stacks_open(const char *proc, struct nw_stacks **out)

@@ -43,7 +43,7 @@ struct nw_map_watch {
 	size_t next;
 	bool sorted;
 	bool failed; /* there was no memory for a change */
-	/* The loss of this round; `until` 0: none. */
+	/* Changes that the kernel lost in this round of reading; `until` 0: none were lost. */
 	struct nw_map_change gap;
 };
 

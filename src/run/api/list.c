@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What can be probed, as JSON. */
+/* Lists probes as JSON. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "health.h"
-#include "lookout.h"
 #include "page_history.h"
 #include "reach.h"
 #include "run/consumers/recorder.h"
 #include "sched_filter_snapshot.h"
+#include "span_trigger.h"
 #include "trigger.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -53,7 +53,7 @@ struct nw_flight {
 	struct nw_recorder *recorder;
 	struct nw_run *run; /* during the run */
 	struct nw_page_layout layout;
-	struct nw_lookout lookout;
+	struct nw_span_trigger span_trigger;
 	struct nw_health health;
 	struct nw_page_history kept;
 	struct nw_trigger next; /* triggers that came and are not being read for */
@@ -128,11 +128,11 @@ static void seen(void *arg, const struct nw_seen_span *span)
 static int check_triggers(struct nw_flight *f, struct nw_error *err)
 {
 	uint64_t now = nw_run_now(f->run);
-	int ret = f->options.until.span ? nw_lookout_step(&f->lookout, err) : 0;
+	int ret = f->options.until.span ? nw_span_trigger_step(&f->span_trigger, err) : 0;
 
 	if (ret < 0)
 		return ret;
-	const char *fell_back = nw_lookout_check_kernel(&f->lookout);
+	const char *fell_back = nw_span_trigger_check_kernel(&f->span_trigger);
 	if (fell_back)
 		nw_run_notice(f->run, "%s", fell_back);
 	if (nw_run_snapshot_requested(f->run))
@@ -397,7 +397,7 @@ static void begin_writing(struct nw_flight *f, struct job *job)
 	job->writer = fork();
 	if (job->writer == 0)
 		run_writer(f, job, parent);
-	if (job->writer < 0) /* tried again later, or at the end */
+	if (job->writer < 0) /* fork() is tried again later, or at the end */
 		job->writer = 0;
 }
 
@@ -541,7 +541,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 				    "-o '%s': not a file, of which there may be several",
 				    f->options.path);
 	if (ret == 0 && f->options.until.span)
-		ret = nw_lookout_open(&f->lookout, run, &f->options.until, err);
+		ret = nw_span_trigger_open(&f->span_trigger, run, &f->options.until, err);
 	return ret;
 }
 
@@ -551,9 +551,10 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	struct nw_flight *f = arg;
 
 	f->layout = *nw_run_page_layout(run);
-	int ret = f->options.until.span ? nw_lookout_arm(&f->lookout, run, err) : 0;
+	int ret = f->options.until.span ? nw_span_trigger_arm(&f->span_trigger, run, err)
+					: 0;
 	if (ret == 0 && f->options.until.span)
-		nw_lookout_tell_way(&f->lookout, run);
+		nw_span_trigger_tell_way(&f->span_trigger, run);
 	if (ret == 0)
 		ret = nw_recorder_begin(f->recorder, run, err);
 	f->kept = (struct nw_page_history){
@@ -618,10 +619,10 @@ static void stopping(void *arg, struct nw_run *run)
 	if (f->options.times && f->cuts >= f->options.times)
 		return;
 	struct nw_error err;
-	if (f->options.until.span && nw_lookout_end(&f->lookout, &err) < 0)
+	if (f->options.until.span && nw_span_trigger_end(&f->span_trigger, &err) < 0)
 		nw_run_notice(run, "the last spans were not looked at: %s", err.what);
-	if (f->lookout.missed)
-		nw_run_notice(run, "%s", f->lookout.missed);
+	if (f->span_trigger.missed)
+		nw_run_notice(run, "%s", f->span_trigger.missed);
 	uint64_t now = nw_run_now(run);
 	if (nw_run_snapshot_requested(run))
 		add_trigger(f, now, now, "SIGUSR2");
@@ -674,13 +675,13 @@ int nw_flight_finish(struct nw_flight *f, struct nw_run_result *result,
 		free_job(job);
 	}
 	f->jobs.count = 0;
-	nw_lookout_close(&f->lookout);
-	if (f->lookout.result.unclean && !result->unclean) {
+	nw_span_trigger_close(&f->span_trigger);
+	if (f->span_trigger.result.unclean && !result->unclean) {
 		result->unclean = true;
-		result->left = f->lookout.result.left;
+		result->left = f->span_trigger.result.left;
 	}
-	result->lost = f->lookout.result.lost + f->lost;
-	result->lost_is_least = f->lookout.result.lost_is_least || f->lost_is_least;
+	result->lost = f->span_trigger.result.lost + f->lost;
+	result->lost_is_least = f->span_trigger.result.lost_is_least || f->lost_is_least;
 	return ret;
 }
 
@@ -688,9 +689,9 @@ struct nw_flight_stats nw_flight_stats(const struct nw_flight *f)
 {
 	struct nw_flight_stats stats = f->stats;
 
-	stats.spans = f->lookout.spans;
-	stats.longest_ns = f->lookout.by_kernel ? 0 : f->lookout.longest_ns;
-	stats.lost = f->lookout.result.lost;
+	stats.spans = f->span_trigger.spans;
+	stats.longest_ns = f->span_trigger.by_kernel ? 0 : f->span_trigger.longest_ns;
+	stats.lost = f->span_trigger.result.lost;
 	return stats;
 }
 
@@ -712,8 +713,8 @@ int nw_flight_open(const struct nw_flight_options *options, struct nw_flight **o
 	f->health = (struct nw_health){.command = options->command,
 				       .interval_ns = SECOND_NS,
 				       .timeout_ns = 10 * SECOND_NS};
-	f->lookout.seen = seen;
-	f->lookout.arg = f;
+	f->span_trigger.seen = seen;
+	f->span_trigger.arg = f;
 	return nw_recorder_open(&recorder, &f->recorder, err);
 }
 
@@ -759,8 +760,8 @@ void nw_flight_free(struct nw_flight *f)
 	}
 	nw_vec_free(&f->jobs);
 	nw_vec_free(&f->unread);
-	nw_lookout_close(&f->lookout);
-	nw_result_free(&f->lookout.result);
+	nw_span_trigger_close(&f->span_trigger);
+	nw_result_free(&f->span_trigger.result);
 	nw_page_history_free(&f->kept);
 	nw_recorder_free(f->recorder);
 	nw_sched_filter_snapshot_free(&f->named);

@@ -13,7 +13,7 @@
 
 struct nw_health {
 	const char *command;
-	uint64_t interval_ns; /* from its end until it is run again */
+	uint64_t interval_ns; /* time from the end of a run until the next one */
 	uint64_t timeout_ns;  /* a command that hangs is a sign of trouble, too */
 	pid_t pid;	      /* of the guard of the running shell; 0: none */
 	bool late;	      /* it did not end in time, and is being ended */

@@ -42,7 +42,7 @@ int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
 			err, "--until: '%s' is not a time such as 50ms, 1s or 2m", time);
 	/* As with --slower: a bare 50 would mean seconds, and nothing would be recorded. */
 	if (!time[strspn(time, "0123456789")]) {
-		nw_fail_usage(err, "--until: '%s': a time has a unit here", time);
+		nw_fail_usage(err, "--until: the time '%s' has no unit", time);
 		nw_error_hint(err, "write --until '%.*s > %sms', or %ss", (int)len, text,
 			      time, time);
 		return -EINVAL;

@@ -49,11 +49,11 @@ static void report_probe(const struct nw_run *run, size_t number)
 		bool some = missing < probe->points.count;
 		if (lack.part && some)
 			nw_run_notice(run,
-				      "%s of %s is not all of it at some of its sites: %s",
+				      "%s of %s is incomplete at some of its sites: %s",
 				      name, probe->label, lack.why);
 		else if (lack.part)
-			nw_run_notice(run, "%s of %s is not all of it: %s", name,
-				      probe->label, lack.why);
+			nw_run_notice(run, "%s of %s is incomplete: %s", name, probe->label,
+				      lack.why);
 		else if (some)
 			nw_run_notice(run, "%s of %s has no value at some of its sites: %s",
 				      name, probe->label, lack.why);

@@ -12,7 +12,7 @@
 /* The points of one silent probe, and what their memory shows. */
 struct silence {
 	struct nw_presence seen;
-	uint64_t counted; /* hits that the kernel counted, but that were not handed out */
+	uint64_t counted; /* hits that the kernel counted, and the consumer did not get */
 };
 
 void nw_presence_add(struct nw_presence *sum, const struct nw_presence *one)

@@ -83,7 +83,7 @@ struct measuring {
 	struct nw_relay relay;
 };
 
-/* Those that happen in each call of nw_cost_relay(), on every kernel: two switches, and one wake-up or two. */
+/* The events that happen in each call of nw_cost_relay(), on every kernel: two switches, and one wake-up or two. */
 static const char *const scheduler_events[] = {"sched_switch", "sched_wakeup"};
 
 /* ---- calls -------------------------------------------------------------------------- */
@@ -682,7 +682,7 @@ int nw_run_find_costs(struct nw_run *run, struct nw_error *err)
 		return nw_fail(err, why.code,
 			       "--net: what a hit costs cannot be measured: %s", why.what);
 	else if (run->consumer.needs.costs == NW_COSTS_TOLD)
-		nw_run_notice(run, "what the probes add to spans is not known: %s",
+		nw_run_notice(run, "the probe overhead in spans is not known: %s",
 			      why.what);
 	return 0;
 }

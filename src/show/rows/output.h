@@ -98,8 +98,8 @@ extern const char *const nw_end_reasons[];
 
 struct nw_slow_span;
 
-/* What was run, where and when, for a report that is read on another machine. Any text may be NULL, and any number 0:
- * not known. */
+/* The command, the machine and the time of a run, for a report that is read elsewhere. Any text may be NULL, and any
+ * number 0: it is unknown. */
 struct nw_about {
 	const char *command; /* as a shell would read it */
 	const char *source;  /* the recording or text that the report is made from */

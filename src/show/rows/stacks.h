@@ -7,12 +7,12 @@
 
 /* The stacks of one probe or span of a report. */
 struct nw_stack_table {
-	bool span, alone; /* alone: no other one has stacks */
+	bool span, alone; /* alone: the report has no other table of stacks */
 	const char *name;
 	const struct nw_probe *function; /* the probe, or a call's; NULL: none is known */
 	const struct nw_stack_row *row;	 /* the most frequent first */
 	size_t count;
-	uint64_t total; /* how often it had any of them */
+	uint64_t total; /* hits of all its stacks */
 };
 
 /* Calls a function for the stacks of each span, and of each probe that begins none. Returns how many there are. */

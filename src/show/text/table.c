@@ -161,7 +161,7 @@ static bool is_zero(const struct nw_table *table, size_t column)
 	return true;
 }
 
-/* header: see give_up in struct nw_table */
+/* Gives up the column with this header, as give_up in struct nw_table names it. */
 static void leave_out(const struct nw_table *table, size_t *widths, const char *header,
 		      struct nw_buf *out)
 {

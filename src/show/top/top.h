@@ -173,7 +173,7 @@ struct nw_top_view {
 	size_t page; /* rows of the last picture */
 };
 
-/* What the caller has to do after a key. */
+/* The caller's next action after a key. */
 enum nw_top_action {
 	NW_TOP_NOTHING,
 	NW_TOP_QUIT,

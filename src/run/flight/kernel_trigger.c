@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* A lookout by the kernel itself: see lookout.h and span_watch.h. */
+/* The kernel itself finds slow spans: see span_trigger.h and span_watch.h. */
 #include <errno.h>
 #include <string.h>
 
 #include "run/limits/guards.h"
 #include "stream/pages/page.h"
 
-#include "lookout.h"
+#include "span_trigger.h"
 
 #define LOOK_NS UINT64_C(5000000000)
 
 /* Returns the only span that is watched; NULL: there are several. */
-static const struct nw_span_def *watched_span(const struct nw_lookout *l)
+static const struct nw_span_def *watched_span(const struct nw_span_trigger *l)
 {
 	const struct nw_span_def *found = NULL;
 
@@ -26,7 +26,7 @@ static const struct nw_span_def *watched_span(const struct nw_lookout *l)
 }
 
 /* Returns the event that has all places of the only probe, and no others; NULL: there is none. */
-static const struct nw_armed_event *event_of(const struct nw_lookout *l,
+static const struct nw_armed_event *event_of(const struct nw_span_trigger *l,
 					     const nw_vec_u32 *probes)
 {
 	const struct nw_armed_event *found = NULL;
@@ -51,7 +51,7 @@ static const struct nw_armed_event *event_of(const struct nw_lookout *l,
 	return found;
 }
 
-static void take_record(struct nw_lookout *l, const unsigned char *data, uint32_t size)
+static void take_record(struct nw_span_trigger *l, const unsigned char *data, uint32_t size)
 {
 	uint64_t took, at;
 	uint16_t id;
@@ -79,7 +79,7 @@ static void take_record(struct nw_lookout *l, const unsigned char *data, uint32_
 /* The stream's tap. The plan does not know the kernel's records of slow spans. */
 static int take_page(void *arg, uint32_t cpu, const unsigned char *bytes, size_t len)
 {
-	struct nw_lookout *l = arg;
+	struct nw_span_trigger *l = arg;
 	const unsigned char *data;
 	struct nw_page page;
 	uint32_t size;
@@ -93,7 +93,7 @@ static int take_page(void *arg, uint32_t cpu, const unsigned char *bytes, size_t
 	return 0;
 }
 
-static int find_record(struct nw_lookout *l)
+static int find_record(struct nw_span_trigger *l)
 {
 	const struct nw_wanted_field fields[] = {
 		{"common_pid", sizeof(int32_t), &l->record.tid},
@@ -111,7 +111,7 @@ static int find_record(struct nw_lookout *l)
 	return ret;
 }
 
-const char *nw_lookout_by_kernel(struct nw_lookout *l)
+const char *nw_span_trigger_by_kernel(struct nw_span_trigger *l)
 {
 	const struct nw_session *session = nw_run_session(&l->run);
 	const bool *has = nw_session_features(session)->has;
@@ -148,7 +148,7 @@ const char *nw_lookout_by_kernel(struct nw_lookout *l)
 	return NULL;
 }
 
-const char *nw_lookout_check_kernel(struct nw_lookout *l)
+const char *nw_span_trigger_check_kernel(struct nw_span_trigger *l)
 {
 	uint64_t now, dropped = 0;
 

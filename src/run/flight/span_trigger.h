@@ -3,8 +3,8 @@
  * Watches for slow spans while everything else is recorded, and not read: a run inside another one, for the probes of
  * one condition, with its own session and a small ring buffer.
  */
-#ifndef NOPWATCH_RUN_FLIGHT_LOOKOUT_H
-#define NOPWATCH_RUN_FLIGHT_LOOKOUT_H
+#ifndef NOPWATCH_RUN_FLIGHT_SPAN_TRIGGER_H
+#define NOPWATCH_RUN_FLIGHT_SPAN_TRIGGER_H
 
 #include "run/flight/flight.h"
 
@@ -19,7 +19,7 @@ struct nw_seen_span {
 	const struct nw_task *task; /* NULL: unknown */
 };
 
-struct nw_lookout {
+struct nw_span_trigger {
 	const struct nw_until *until;
 	struct nw_request request;
 	const char *span; /* request.spans points to it */
@@ -46,27 +46,28 @@ struct nw_lookout {
 	void *arg;
 };
 
-/* Finds the condition's span among the probes of the run. The lookout must not move from now on, and must be closed
+/* Finds the condition's span among the probes of the run. The trigger must not move from now on, and must be closed
  * even after an error. */
-int nw_lookout_open(struct nw_lookout *lookout, struct nw_run *run,
-		    const struct nw_until *until, struct nw_error *err);
-/* Arms the lookout for the same processes as the run, which is armed already. */
-int nw_lookout_arm(struct nw_lookout *lookout, struct nw_run *run, struct nw_error *err);
+int nw_span_trigger_open(struct nw_span_trigger *trigger, struct nw_run *run,
+			 const struct nw_until *until, struct nw_error *err);
+/* Arms the trigger for the same processes as the run, which is armed already. */
+int nw_span_trigger_arm(struct nw_span_trigger *trigger, struct nw_run *run,
+			struct nw_error *err);
 /*
  * Lets the kernel watch the span instead of the reader, if it can and measures the same: with hist triggers, the
- * start of a thread is one variable. The lookout must be armed. Returns a sentence for -v that tells why not; NULL:
+ * start of a thread is one variable. The trigger must be armed. Returns a sentence for -v that tells why not; NULL:
  * the kernel does it.
  */
-const char *nw_lookout_by_kernel(struct nw_lookout *lookout);
+const char *nw_span_trigger_by_kernel(struct nw_span_trigger *trigger);
 /* With -v: tells how the span is watched, and why. */
-void nw_lookout_tell_way(struct nw_lookout *lookout, const struct nw_run *run);
+void nw_span_trigger_tell_way(struct nw_span_trigger *trigger, const struct nw_run *run);
 /* Checks that the kernel still watches, and counts the spans. Returns why the reader watches again; NULL: the kernel
  * does. */
-const char *nw_lookout_check_kernel(struct nw_lookout *lookout);
+const char *nw_span_trigger_check_kernel(struct nw_span_trigger *trigger);
 /* Checks the spans that have ended, and calls seen() for slow ones. */
-int nw_lookout_step(struct nw_lookout *lookout, struct nw_error *err);
+int nw_span_trigger_step(struct nw_span_trigger *trigger, struct nw_error *err);
 /* Does the same for the last time. */
-int nw_lookout_end(struct nw_lookout *lookout, struct nw_error *err);
-void nw_lookout_close(struct nw_lookout *lookout);
+int nw_span_trigger_end(struct nw_span_trigger *trigger, struct nw_error *err);
+void nw_span_trigger_close(struct nw_span_trigger *trigger);
 
 #endif

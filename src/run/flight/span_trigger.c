@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* See lookout.h. */
+/* See span_trigger.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lookout.h"
+#include "span_trigger.h"
 
 /* ---- which span --------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static void hint_spans(const nw_span_defs *defs, struct nw_error *err)
 	nw_buf_free(&names);
 }
 
-static int find_spans(const struct nw_lookout *l, const struct nw_selection *selection,
+static int find_spans(const struct nw_span_trigger *l, const struct nw_selection *selection,
 		      nw_span_defs *out, struct nw_error *err)
 {
 	if (!nw_until_has_ends(l->until))
@@ -58,7 +58,7 @@ static void mark(const nw_vec_u32 *probes, bool *wanted)
 }
 
 /* Keeps only the probes of the span. */
-static int narrow(struct nw_lookout *l, struct nw_error *err)
+static int narrow(struct nw_span_trigger *l, struct nw_error *err)
 {
 	struct nw_selection *selection = &l->result.selection;
 	bool *wanted = calloc(selection->probes.count + 1, sizeof(*wanted));
@@ -92,7 +92,7 @@ static int narrow(struct nw_lookout *l, struct nw_error *err)
 
 static void take_span(void *arg, const struct nw_span_event *event)
 {
-	struct nw_lookout *l = arg;
+	struct nw_span_trigger *l = arg;
 
 	if (event->moment != NW_SPAN_ENDS || !l->watched[event->span])
 		return;
@@ -113,7 +113,7 @@ static void take_span(void *arg, const struct nw_span_event *event)
 /* Marks the spans that are watched, because the remaining probes may form other spans, too. */
 static int start(void *arg, struct nw_error *err)
 {
-	struct nw_lookout *l = arg;
+	struct nw_span_trigger *l = arg;
 	const nw_span_defs *spans = &l->measure.spans;
 
 	l->watched = calloc(spans->count + 1, sizeof(*l->watched));
@@ -127,8 +127,8 @@ static int start(void *arg, struct nw_error *err)
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-int nw_lookout_open(struct nw_lookout *l, struct nw_run *outer,
-		    const struct nw_until *until, struct nw_error *err)
+int nw_span_trigger_open(struct nw_span_trigger *l, struct nw_run *outer,
+			 const struct nw_until *until, struct nw_error *err)
 {
 	bool ends = nw_until_has_ends(until);
 
@@ -160,7 +160,8 @@ int nw_lookout_open(struct nw_lookout *l, struct nw_run *outer,
 	return ret < 0 ? ret : narrow(l, err);
 }
 
-int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *err)
+int nw_span_trigger_arm(struct nw_span_trigger *l, struct nw_run *outer,
+			struct nw_error *err)
 {
 	const bool *has = nw_session_features(nw_run_session(outer))->has;
 
@@ -183,40 +184,36 @@ int nw_lookout_arm(struct nw_lookout *l, struct nw_run *outer, struct nw_error *
 	return ret;
 }
 
-void nw_lookout_tell_way(struct nw_lookout *l, const struct nw_run *run)
+void nw_span_trigger_tell_way(struct nw_span_trigger *l, const struct nw_run *run)
 {
-	const char *why_not = nw_lookout_by_kernel(l);
+	const char *why_not = nw_span_trigger_by_kernel(l);
 
 	if (run->request->verbose && why_not)
-		nw_run_notice(
-			run,
-			"slow spans are looked out for by reading their two events: %s",
-			why_not);
+		nw_run_notice(run, "nopwatch reads the two events of slow spans itself: %s",
+			      why_not);
 	else if (run->request->verbose)
-		nw_run_notice(
-			run,
-			"the kernel itself looks out for slow spans, by hist triggers");
+		nw_run_notice(run, "the kernel itself finds slow spans, by hist triggers");
 }
 
-int nw_lookout_step(struct nw_lookout *l, struct nw_error *err)
+int nw_span_trigger_step(struct nw_span_trigger *l, struct nw_error *err)
 {
 	int ret = l->ended ? 0 : nw_run_step(&l->run, err);
 
 	if (ret == 0) /* the last process has gone; the outer run sees that, too */
-		return nw_lookout_end(l, err);
+		return nw_span_trigger_end(l, err);
 	return ret < 0 ? ret : 0;
 }
 
-int nw_lookout_end(struct nw_lookout *l, struct nw_error *err)
+int nw_span_trigger_end(struct nw_span_trigger *l, struct nw_error *err)
 {
 	if (l->ended || !l->run.begun)
 		return 0;
 	l->ended = true;
-	l->missed = nw_lookout_check_kernel(l);
+	l->missed = nw_span_trigger_check_kernel(l);
 	return nw_run_end(&l->run, err);
 }
 
-void nw_lookout_close(struct nw_lookout *l)
+void nw_span_trigger_close(struct nw_span_trigger *l)
 {
 	if (!l->open)
 		return;
