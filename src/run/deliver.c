@@ -2,6 +2,7 @@
 /* Turns records into hits for the consumer, in the same way for all sources. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "run.h"
 
@@ -327,13 +328,19 @@ static size_t keep_wanted(struct nw_run *run, struct nw_hit *hits, size_t count)
 {
 	size_t wanted = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if ((wanted && hits[wanted - 1].tid == hits[i].tid) ||
-		    wanted_task(run, hits[i].tid)) {
+	for (size_t i = 0, end; i < count; i = end) {
+		const int32_t tid = hits[i].tid;
+		for (end = i + 1; end < count && hits[end].tid == tid; end++)
+			;
+		if (wanted_task(run, tid)) {
 			if (wanted != i)
-				hits[wanted] = hits[i];
-			wanted++;
+				memmove(&hits[wanted], &hits[i], (end - i) * sizeof(*hits));
+			wanted += end - i;
+			continue;
 		}
+		for (size_t untraced = i + 1; untraced < end; untraced++)
+			(void)wanted_task(run, tid);
+	}
 	return wanted;
 }
 

@@ -91,8 +91,8 @@ descendants() {
     descendants "$child"
   done
 }
-started=$(descendants $run)
-ok "it has started a guard, a shell or its command, and CMD" test "$(wc -w <<<"$started")" -ge 3
+all_started() { started=$(descendants $run) && [ "$(wc -w <<<"$started")" -ge 3 ]; } # the guard comes within a second
+ok "it has started a guard, a shell or its command, and CMD" wait_for all_started
 is "of whom none holds its journal" "$(for pid in $started; do readlink "/proc/$pid"/fd/*; done | grep /run/nopwatch)" ""
 cmd=$(pgrep -P $run -x rare)
 kill -9 $run
@@ -115,7 +115,7 @@ has "nor does a span" "$? $(cat said)" '^0 nopwatch: nothing recorded: [1-9][0-9
 FLAT='rare:request__start..rare:request__done,nest=no'
 said=$(NOPWATCH_FEATURES=-hist "$NOPWATCH" record -v -d 0.3 --until "$FLAT > 1h" -o none.dat "$ALL" -p $rare 2>&1)
 has "without hist triggers the two events are read, which -v says" "$said" \
-  'nopwatch reads the two events of slow spans itself: this kernel has no hist triggers, or no synthetic events'
+  'slow spans are found by reading their two events: this kernel has no hist triggers, or no synthetic events'
 said=$("$NOPWATCH" record -v -d 0.3 --until 'request > 1h' -o none.dat "$ALL" -p $rare 2>&1)
 has "so are those that may nest, or there are none" "$said" \
   'reading their two events: (the kernel keeps one start a thread, which is right only for spans with nest=no|this kernel has no)'

@@ -189,7 +189,7 @@ void nw_span_trigger_tell_way(struct nw_span_trigger *l, const struct nw_run *ru
 	const char *why_not = nw_span_trigger_by_kernel(l);
 
 	if (run->request->verbose && why_not)
-		nw_run_notice(run, "nopwatch reads the two events of slow spans itself: %s",
+		nw_run_notice(run, "slow spans are found by reading their two events: %s",
 			      why_not);
 	else if (run->request->verbose)
 		nw_run_notice(run, "the kernel itself finds slow spans, by hist triggers");
