@@ -218,7 +218,7 @@ int nw_no_file_named(const char *spec, struct nw_error *err)
 	nw_fail_usage(err, "no file for probe '%s'", spec);
 	if (names_kernel_event(spec))
 		nw_error_hint(err, "an event of the kernel is tracepoint:%s", spec);
-	else if (colon)
+	else if (colon && colon != first)
 		nw_error_hint(
 			err,
 			"if %.*s is the file, write usdt:%.*s:*:%s; if it is the provider, add -p PID, -x FILE or -- CMD",
