@@ -111,7 +111,8 @@ bool nw_machine_cost_recall(const struct nw_tracefs *fs, struct nw_machine_cost 
 void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_cost *cost);
 /*
  * Combines two measurements. A processor may be slower by a third for tenths of a second (a neighbour on the same
- * core, its host, its clock), so a whole measurement may be too large, but never too small.
+ * core, its host, its clock), so a whole measurement may be too large. It is not too small: only one nopwatch measures
+ * at a time, and calls do not count that others' probes disturb, or that have no hit (hit_cost.c).
  */
 void nw_machine_cost_add(struct nw_machine_cost *cost, const struct nw_machine_cost *more);
 struct nw_caps nw_features_caps(const struct nw_features *features);

@@ -8,6 +8,10 @@
  * some twenty rounds the mean is computed, because --net subtracts the result from sums. The median of these means
  * counts: a round is so short that interrupts and other threads disturb few of them. Only after ENOUGH measurements
  * since boot are results reused, because the machine may be slow during a whole measurement; the least of them counts.
+ *
+ * A probe is on the file, and so traps in every process that runs it. While another nopwatch measures, our calls "without
+ * probes" trap, too, and the difference is next to nothing. So one measures at a time (lock_sites()), and rounds do not
+ * count in which a site that should have no probe has one, or calls in which one that should has none.
  */
 #include <elf.h>
 #include <errno.h>
@@ -30,6 +34,7 @@ enum {
 	CALLS = 16, /* of each site in each round */
 	WORDS = 16, /* words that a hit of SITE_WORDS fetches */
 	WORD_BYTES = 8,
+	CODE = 4, /* bytes of a site in which the kernel's breakpoint is, or a part of it */
 	ENOUGH = 5, /* measurements since boot */
 	LOCK_TRIES = 40,
 	LOCK_PAUSE_NS = 50000000,
@@ -65,6 +70,7 @@ struct call {
 /* The calls are in the order of time. */
 struct round {
 	struct call call[SITES][CALLS];
+	bool probed; /* a site was not as in the file, before the round or after it */
 };
 
 /* Before the probes are armed, while they are, and after they were disarmed. */
@@ -77,9 +83,12 @@ enum series {
 
 struct measuring {
 	uint64_t offset[SITE_EVENT];
-	struct round *rounds; /* ROUNDS of each series */
-	size_t next;	      /* the first call that may have the next hit */
-	bool has_events;      /* the kernel has scheduler_events */
+	unsigned char code[SITE_EVENT][CODE]; /* of the sites, in the file */
+	struct round *rounds;		      /* ROUNDS of each series */
+	size_t next;	 /* the first call that may have the next hit */
+	size_t hits;	 /* of the sites */
+	size_t assigned; /* those with a call; 0: the records have another clock */
+	bool has_events; /* the kernel has scheduler_events */
 	struct nw_relay relay;
 };
 
@@ -87,6 +96,32 @@ struct measuring {
 static const char *const scheduler_events[] = {"sched_switch", "sched_wakeup"};
 
 /* ---- calls -------------------------------------------------------------------------- */
+
+/* Has anybody a probe at one of our sites? The kernel changes the code in memory, not in the file. */
+static bool is_probed(const struct measuring *m)
+{
+	bool same = true;
+
+	for (size_t i = 0; i < SITE_EVENT; i++)
+		same = same &&
+		       memcmp((const void *)(uintptr_t)functions[i], m->code[i], CODE) == 0;
+	return !same;
+}
+
+static void call_round(const struct measuring *m, const char *text, struct round *round)
+{
+	round->probed = is_probed(m);
+	for (size_t i = 0; i < (size_t)SITES * CALLS; i++) {
+		size_t site = i / CALLS;
+		nw_cost_function *volatile function = functions[site];
+		const void *arg = site == SITE_EVENT ? (const void *)&m->relay : text;
+		struct call *call = &round->call[site][i % CALLS];
+		call->began = nw_clock_ns(CLOCK_MONOTONIC);
+		nw_cost_call(function, arg);
+		call->ended = nw_clock_ns(CLOCK_MONOTONIC);
+	}
+	round->probed = is_probed(m) || round->probed;
+}
 
 static void call_all(const struct measuring *m, enum series series)
 {
@@ -98,15 +133,8 @@ static void call_all(const struct measuring *m, enum series series)
 	cpu_set_t before;
 
 	bool moved = nw_relay_join(&m->relay, &before);
-	for (size_t i = 0; i < ROUNDS * SITES * CALLS; i++) {
-		size_t site = i / CALLS % SITES;
-		nw_cost_function *volatile function = functions[site];
-		const void *arg = site == SITE_EVENT ? (const void *)&m->relay : text;
-		struct call *call = &rounds[i / CALLS / SITES].call[site][i % CALLS];
-		call->began = nw_clock_ns(CLOCK_MONOTONIC);
-		nw_cost_call(function, arg);
-		call->ended = nw_clock_ns(CLOCK_MONOTONIC);
-	}
+	for (size_t i = 0; i < ROUNDS; i++)
+		call_round(m, text, &rounds[i]);
 	if (moved)
 		sched_setaffinity(0, sizeof(before), &before);
 }
@@ -132,7 +160,7 @@ static int64_t mean(const struct call *calls, int64_t (*part)(const struct call 
 	return count < CALLS / 2 ? -1 : (sum + count / 2) / count;
 }
 
-/* Returns the median of the rounds' means; -1: no round has enough calls. */
+/* Returns the median of the rounds' means; -1: fewer than half of the rounds count, and have enough calls. */
 static int64_t typical_of(const struct measuring *m, enum series series, enum site site,
 			  int64_t (*part)(const struct call *call))
 {
@@ -142,11 +170,11 @@ static int64_t typical_of(const struct measuring *m, enum series series, enum si
 
 	for (size_t i = 0; i < ROUNDS; i++) {
 		int64_t value = mean(rounds[i].call[site], part);
-		if (value >= 0)
+		if (value >= 0 && rounds[i].probed == (series == SERIES_ARMED))
 			means[count++] = value;
 	}
 	qsort(means, count, sizeof(*means), by_size);
-	return count ? means[count / 2] : -1;
+	return count >= ROUNDS / 2 ? means[count / 2] : -1;
 }
 
 static int64_t typical(const struct measuring *m, enum site site,
@@ -160,13 +188,28 @@ static int64_t whole(const struct call *call)
 	return (int64_t)(call->ended - call->began);
 }
 
-/* A call without a probe, and the taking of the time with it. */
+static int64_t whole_with_hit(const struct call *call)
+{
+	return call->hit[0] || call->hit[1] ? whole(call) : -1;
+}
+
+/* A call without a probe, and the taking of the time with it; -1: there are too few. */
 static int64_t plain(const struct measuring *m, enum site site)
 {
 	int64_t before = typical_of(m, SERIES_BEFORE, site, whole);
 	int64_t after = typical_of(m, SERIES_AFTER, site, whole);
 
-	return before < after ? before : after;
+	return after < 0 || (before >= 0 && before < after) ? before : after;
+}
+
+/* What the probe adds to a call; -1: there are too few calls, or it adds nothing. */
+static int64_t added(const struct measuring *m, enum site site)
+{
+	const bool told = m->assigned && site != SITE_EVENT;
+	int64_t empty = plain(m, site);
+	int64_t probed = typical(m, site, told ? whole_with_hit : whole);
+
+	return empty < 0 || probed < empty ? -1 : probed - empty;
 }
 
 static int64_t up_to_entry(const struct call *call)
@@ -210,6 +253,14 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
+/* Returns a call of those with probes, counted in the order of time. */
+static struct call *call_at(const struct measuring *m, size_t number)
+{
+	struct round *round = &m->rounds[SERIES_ARMED * ROUNDS + number / CALLS / SITES];
+
+	return &round->call[number / CALLS % SITES][number % CALLS];
+}
+
 /* Assigns a hit to its call. Both come in the order of time. */
 static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
@@ -217,18 +268,20 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 
 	(void)task;
 	const size_t all = (size_t)ROUNDS * SITES * CALLS;
-	struct call *calls = m->rounds[SERIES_ARMED * ROUNDS].call[0];
-	while (m->next < all && calls[m->next].ended < hit->time)
+	m->hits += hit->probe <= SITE_EVENT;
+	while (m->next < all && call_at(m, m->next)->ended < hit->time)
 		m->next++;
-	if (m->next == all || hit->time < calls[m->next].began)
+	struct call *call = m->next < all ? call_at(m, m->next) : NULL;
+	if (!call || hit->time < call->began)
 		return 0;
 	if (hit->probe > SITE_EVENT) {
-		calls[m->next].events++;
+		call->events++;
 		return 0;
 	}
 	enum site site = (enum site)(m->next / CALLS % SITES);
-	bool returns = site == SITE_RETURN || (site == SITE_BOTH && calls[m->next].hit[0]);
-	calls[m->next].hit[returns] = hit->time;
+	bool returns = site == SITE_RETURN || (site == SITE_BOTH && call->hit[0]);
+	call->hit[returns] = hit->time;
+	m->assigned++;
 	return 0;
 }
 
@@ -244,12 +297,11 @@ static uint32_t above_zero(int64_t ns)
 static bool one_cost(const struct measuring *m, enum site site,
 		     int64_t (*up_to_hit)(const struct call *call), struct nw_hit_cost *out)
 {
-	int64_t empty = plain(m, site), all = typical(m, site, whole) - empty;
-	int64_t before = typical(m, site, up_to_hit);
+	int64_t all = added(m, site), before = typical(m, site, up_to_hit);
 
 	if (all <= 0)
 		return false;
-	before = before < 0 ? all / 2 : before - empty / 2;
+	before = before < 0 ? all / 2 : before - plain(m, site) / 2;
 	out->before = above_zero(before < all ? before : all);
 	out->after = above_zero(all) - out->before;
 	return true;
@@ -260,8 +312,7 @@ static bool one_cost(const struct measuring *m, enum site site,
 static void shared_return_cost(const struct measuring *m, const struct nw_hit_cost *entry,
 			       struct nw_hit_cost *out)
 {
-	int64_t all = typical(m, SITE_BOTH, whole) - plain(m, SITE_BOTH) - entry->before -
-		      entry->after;
+	int64_t all = added(m, SITE_BOTH) - entry->before - entry->after;
 	int64_t between = typical(m, SITE_BOTH, entry_to_return);
 
 	out->before = above_zero(between < 0 ? all / 2 : between - entry->after);
@@ -274,7 +325,7 @@ static void shared_return_cost(const struct measuring *m, const struct nw_hit_co
 static void event_cost(const struct measuring *m, struct nw_hit_cost *out)
 {
 	const uint64_t calls = (uint64_t)ROUNDS * CALLS;
-	int64_t all = typical(m, SITE_EVENT, whole) - plain(m, SITE_EVENT);
+	int64_t all = added(m, SITE_EVENT);
 	uint64_t events = 0;
 
 	for (size_t i = 0; i < calls; i++)
@@ -298,18 +349,21 @@ static bool conclude(const struct measuring *m, struct nw_machine_cost *out)
 	struct nw_hit_cost words = {0};
 
 	*out = (struct nw_machine_cost){.times = 1};
+	if (m->hits < (size_t)ROUNDS * SITE_EVENT * CALLS / 2)
+		return false;
 	for (size_t i = 0; i < NW_COUNT(kinds); i++)
 		if (!one_cost(m, (enum site)i, up_to_entry, &out->kind[kinds[i]]))
 			return false;
-	one_cost(m, SITE_WORDS, up_to_entry, &words);
-	one_cost(m, SITE_RETURN, up_to_return, &out->kind[NW_COST_RETURN_ALONE]);
+	if (!one_cost(m, SITE_WORDS, up_to_entry, &words) || added(m, SITE_BOTH) < 0 ||
+	    !one_cost(m, SITE_RETURN, up_to_return, &out->kind[NW_COST_RETURN_ALONE]))
+		return false;
 	const struct nw_hit_cost *nop = &out->kind[NW_COST_NOP];
 	out->word_ps = above_zero(
 		((int64_t)words.before + words.after - nop->before - nop->after) * 1000 /
 		WORDS);
 	shared_return_cost(m, nop, &out->kind[NW_COST_RETURN]);
 	event_cost(m, &out->kind[NW_COST_EVENT]);
-	return out->kind[NW_COST_RETURN_ALONE].before > 0;
+	return true;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */
@@ -320,7 +374,14 @@ static int find_sites(struct measuring *m, struct nw_error *err)
 
 	for (size_t i = 0; i < SITE_EVENT; i++)
 		addresses[i] = (uintptr_t)functions[i];
-	return nw_process_own_offsets(addresses, SITE_EVENT, m->offset, err);
+	int ret = nw_process_own_offsets(addresses, SITE_EVENT, m->offset, err);
+	int fd = ret < 0 ? -1 : open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; ret == 0 && i < SITE_EVENT; i++)
+		if (pread(fd, m->code[i], CODE, (off_t)m->offset[i]) != CODE)
+			ret = nw_fail(err, EIO, "cannot read our own executable");
+	if (fd >= 0)
+		close(fd);
+	return ret;
 }
 
 static int name_probe(uint64_t offset, nw_strings *out)
@@ -430,6 +491,10 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 	}
 	if (ret == 0)
 		call_all(&m, SERIES_AFTER);
+	if (ret == 0 && plain(&m, SITE_NOP) < 0)
+		ret = nw_fail(
+			err, EBUSY,
+			"others have probes at the functions that it is measured with");
 	if (ret == 0 && (result.unclean || !conclude(&m, out)))
 		ret = nw_fail(err, EOPNOTSUPP, "probes of our own were not recorded");
 	nw_result_free(&result);
@@ -440,9 +505,9 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 }
 
 /*
- * On some machines a program that hits a probe at the moment of its removal dies (feature disarm_safe). We do not,
- * because we remove our probes ourselves and call nothing meanwhile. But another nopwatch may be the same executable,
- * so only the holder of a lock measures; its file is the same in all containers. Returns a descriptor, or -errno.
+ * Another nopwatch may be the same executable, so only the holder of a lock measures; its file is the same in all
+ * containers. On some machines a program that hits a probe at the moment of its removal dies (feature disarm_safe). We
+ * do not, because we remove our probes ourselves and call nothing meanwhile. Returns a descriptor, or -errno.
  */
 static int lock_sites(const struct nw_tracefs *fs, struct nw_error *err)
 {
@@ -456,7 +521,7 @@ static int lock_sites(const struct nw_tracefs *fs, struct nw_error *err)
 			close(fd);
 			return nw_fail(
 				err, EBUSY,
-				"another nopwatch has been measuring it for two seconds, and on this machine only one may at a time (feature disarm_safe)");
+				"another nopwatch has been measuring it for two seconds, and only one may at a time");
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -479,12 +544,12 @@ static int find(const struct nw_tracefs *fs, const bool *has, const char *mask,
 			       "this kernel's probes do not record in instances");
 	if (is_known(fs, out))
 		return 0;
-	int lock = has[NW_FEATURE_DISARM_SAFE] ? -1 : lock_sites(fs, err);
-	if (!has[NW_FEATURE_DISARM_SAFE] && lock < 0)
-		return out->times ? 0 : lock;
-	int ret = 0;
+	int lock = lock_sites(fs, err), ret = 0;
 	/* Another nopwatch may just have measured. */
-	if (lock < 0 || !is_known(fs, out)) {
+	bool known = is_known(fs, out);
+	if (lock < 0)
+		return out->times ? 0 : lock;
+	if (!known) {
 		struct nw_machine_cost more = {0};
 		ret = measure(fs, mask, &more, err);
 		if (ret == 0) {
@@ -492,8 +557,7 @@ static int find(const struct nw_tracefs *fs, const bool *has, const char *mask,
 			nw_machine_cost_keep(fs, out);
 		}
 	}
-	if (lock >= 0)
-		close(lock);
+	close(lock);
 	return out->times ? 0 : ret;
 }
 
