@@ -394,6 +394,24 @@ bool nw_is_overlay(int fd);
 /* Writes all of the bytes. Returns 0 or -errno. */
 int nw_write_all(int fd, const void *bytes, size_t len) nw_must_check;
 
+/* What is written to: a file, or a pipe, a socket or a terminal, whose reader may stall. */
+struct nw_writer {
+	int fd;
+	int pipe; /* the same pipe with O_NONBLOCK; 0: not opened yet, -1: cannot be opened */
+	/* A signal has ended the run before, and is not pending any more. */
+	bool ended;
+	/* Nobody has read for half a second while a signal asks for the end of the run. */
+	bool stalled;
+};
+
+/* Writes all of the bytes. Once a signal asks for the end of the run, a reader who reads nothing is waited for for half
+ * a second. Returns 0 or -errno; -ECANCELED: the reader stalls. */
+int nw_writer_put(struct nw_writer *writer, const void *bytes, size_t len) nw_must_check;
+/* Closes what the writer has opened itself, which is not fd. */
+void nw_writer_close(struct nw_writer *writer);
+/* Says why the file cannot be written. ECANCELED: nobody reads from it. Returns -code. */
+int nw_cannot_write(const char *path, int code, struct nw_error *err);
+
 /* Modes of new files, less the umask. Measurements contain arguments, so they are private; metrics are read by a
  * collector, which is another user. */
 enum {
@@ -405,10 +423,12 @@ enum {
  * Opens the output that the user named, as the shell's `>` does, with exceptions for files of other users: a link
  * that belongs to neither us nor root is not followed; in a directory that others can write to, another user's file
  * is refused, and ours is replaced by a new one. Writing to one of our standard files (/dev/stdout), or to a pipe
- * that we were started with, continues where it is. For a FIFO it waits until SIGINT, SIGTERM or SIGHUP is pending.
- * Returns a descriptor, or -errno.
+ * that we were started with, continues where it is. It waits for the reader of a FIFO until SIGINT, SIGTERM or SIGHUP is
+ * pending; ended: one of them has come already, so a reader has to be there. Returns a descriptor, or -errno;
+ * -EINTR: nobody reads from the FIFO.
  */
-int nw_output_open(const char *path, unsigned int mode, struct nw_error *err) nw_must_check;
+int nw_output_open(const char *path, unsigned int mode, bool ended,
+		   struct nw_error *err) nw_must_check;
 
 /*
  * A file that is replaced in one step when it is complete: a reader finds the old file or the new one as a whole, and
@@ -427,16 +447,17 @@ struct nw_replace {
 /* Checks whether the file could be replaced. Changes nothing, but removes the files that killed runs left in that
  * directory. *direct: the file would be written to directly. */
 int nw_replace_try(const char *path, bool *direct, struct nw_error *err);
-int nw_replace_begin(const char *path, unsigned int mode, struct nw_replace *out,
-		     struct nw_error *err);
+/* ended: see nw_output_open(). */
+int nw_replace_begin(const char *path, unsigned int mode, bool ended,
+		     struct nw_replace *out, struct nw_error *err);
 /* Both functions close the file. */
 int nw_replace_commit(struct nw_replace *replace, struct nw_error *err);
 /* Puts the new file at its path unless a file exists there: -EEXIST, and the existing file stays. */
 int nw_replace_commit_new(struct nw_replace *replace, struct nw_error *err);
 void nw_replace_abort(struct nw_replace *replace);
 /* Replaces a file by the text: a reader finds the old text or the new one at any moment, as a whole. */
-int nw_replace_text(const char *path, unsigned int mode, const char *text, size_t len,
-		    struct nw_error *err);
+int nw_replace_text(const char *path, unsigned int mode, bool ended, const char *text,
+		    size_t len, struct nw_error *err);
 /* Opens a file without a name on the file system of the path; -1 and errno. */
 int nw_nameless_file(const char *path);
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +27,10 @@ int nw_write_all(int fd, const void *bytes, size_t len)
 	return 0;
 }
 
-static int cannot_write(const char *path, int code, struct nw_error *err)
+int nw_cannot_write(const char *path, int code, struct nw_error *err)
 {
-	return nw_fail(err, code, "cannot write '%s': %s", path, nw_strerror(code));
+	return nw_fail(err, code, "cannot write '%s': %s", path,
+		       code == ECANCELED ? "nobody reads from it" : nw_strerror(code));
 }
 
 /*
@@ -55,7 +55,7 @@ static char *follow(const char *path, int *ret, struct nw_error *err)
 	}
 	char *real = realpath(path, NULL);
 	if (!real)
-		*ret = cannot_write(path, errno, err);
+		*ret = nw_cannot_write(path, errno, err);
 	return real;
 }
 
@@ -132,7 +132,7 @@ static int find_target(const char *path, struct target *out, struct nw_error *er
 	target.name = slash ? slash + 1 : target.path;
 	target.dir = open_dir(target.path);
 	if (target.dir < 0 || fstat(target.dir, &dir) < 0) {
-		ret = cannot_write(path, errno, err);
+		ret = nw_cannot_write(path, errno, err);
 	} else {
 		target.there = fstatat(target.dir, target.name, &target.old,
 				       AT_SYMLINK_NOFOLLOW) == 0;
@@ -178,18 +178,8 @@ static bool is_direct(const struct stat *st)
 	return fd >= 0 || !S_ISREG(st->st_mode);
 }
 
-/* Is a signal pending that ends the run? Such signals are blocked while probes are armed. */
-static bool is_ended(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-		sigismember(&pending, SIGHUP) == 1);
-}
-
 /* Opens a FIFO, and waits for its reader until a signal ends the run. */
-static int open_special(const struct target *target, struct nw_error *err)
+static int open_special(const struct target *target, bool ended, struct nw_error *err)
 {
 	const struct timespec nap = {.tv_nsec = 20000000};
 	const int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
@@ -197,14 +187,14 @@ static int open_special(const struct target *target, struct nw_error *err)
 
 	while ((fd = openat(target->dir, target->name, flags)) < 0 && errno == ENXIO &&
 	       S_ISFIFO(target->old.st_mode)) {
-		if (is_ended())
+		if (ended || nw_is_end_pending())
 			return nw_fail(err, EINTR,
 				       "cannot write '%s': nobody reads from it",
 				       target->path);
 		nanosleep(&nap, NULL);
 	}
 	if (fd < 0)
-		return cannot_write(target->path, errno, err);
+		return nw_cannot_write(target->path, errno, err);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	return fd;
 }
@@ -219,7 +209,7 @@ static int open_truncated(const struct target *target, unsigned int mode,
 			mode);
 
 	if (fd < 0)
-		return cannot_write(target->path, errno, err);
+		return nw_cannot_write(target->path, errno, err);
 	bool same = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 		    (!target->there ||
 		     (st.st_dev == target->old.st_dev && st.st_ino == target->old.st_ino));
@@ -227,18 +217,18 @@ static int open_truncated(const struct target *target, unsigned int mode,
 		return fd;
 	int code = same ? errno : EBUSY;
 	close(fd);
-	return cannot_write(target->path, code, err);
+	return nw_cannot_write(target->path, code, err);
 }
 
 /* Replaces the old file at once by a new, empty one, which is then written. */
 static int open_fresh(const char *path, unsigned int mode, struct nw_error *err)
 {
 	struct nw_replace r;
-	int ret = nw_replace_begin(path, mode, &r, err);
+	int ret = nw_replace_begin(path, mode, false, &r, err);
 	int fd = ret < 0 ? ret : fcntl(r.fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
 	if (ret == 0 && fd < 0) {
-		fd = cannot_write(path, errno, err);
+		fd = nw_cannot_write(path, errno, err);
 		nw_replace_abort(&r);
 	} else if (ret == 0 && (ret = nw_replace_commit(&r, err)) < 0) {
 		close(fd);
@@ -247,7 +237,7 @@ static int open_fresh(const char *path, unsigned int mode, struct nw_error *err)
 	return fd;
 }
 
-int nw_output_open(const char *path, unsigned int mode, struct nw_error *err)
+int nw_output_open(const char *path, unsigned int mode, bool ended, struct nw_error *err)
 {
 	struct target target;
 	struct stat st;
@@ -261,7 +251,7 @@ int nw_output_open(const char *path, unsigned int mode, struct nw_error *err)
 	if (fd < 0)
 		return fd;
 	if (target.there && !S_ISREG(target.old.st_mode))
-		fd = open_special(&target, err);
+		fd = open_special(&target, ended, err);
 	else if (target.keep)
 		fd = open_truncated(&target, mode, err);
 	else
@@ -375,8 +365,8 @@ int nw_replace_try(const char *path, bool *direct, struct nw_error *err)
 
 	*direct = stat(path, &st) == 0 && is_direct(&st);
 	if (*direct)
-		return access(path, W_OK) == 0 ? 0 : cannot_write(path, errno, err);
-	int ret = nw_replace_begin(path, NW_FILE_PRIVATE, &trial, err);
+		return access(path, W_OK) == 0 ? 0 : nw_cannot_write(path, errno, err);
+	int ret = nw_replace_begin(path, NW_FILE_PRIVATE, false, &trial, err);
 	if (ret < 0)
 		return ret;
 	remove_leftovers(trial.dir);
@@ -384,8 +374,8 @@ int nw_replace_try(const char *path, bool *direct, struct nw_error *err)
 	return 0;
 }
 
-int nw_replace_begin(const char *path, unsigned int mode, struct nw_replace *out,
-		     struct nw_error *err)
+int nw_replace_begin(const char *path, unsigned int mode, bool ended,
+		     struct nw_replace *out, struct nw_error *err)
 {
 	struct nw_replace r = {.fd = -1, .dir = -1};
 	struct target target;
@@ -393,7 +383,7 @@ int nw_replace_begin(const char *path, unsigned int mode, struct nw_replace *out
 
 	*out = r;
 	if (stat(path, &st) == 0 && is_direct(&st)) {
-		out->fd = nw_output_open(path, mode, err);
+		out->fd = nw_output_open(path, mode, ended, err);
 		return out->fd < 0 ? out->fd : 0;
 	}
 	int ret = find_target(path, &target, err);
@@ -409,7 +399,7 @@ int nw_replace_begin(const char *path, unsigned int mode, struct nw_replace *out
 	bool may = !target.there || faccessat(r.dir, r.name, W_OK, 0) == 0;
 	r.fd = may ? fresh_file(&r, mode) : -1;
 	if (r.fd < 0) {
-		ret = cannot_write(path, errno, err);
+		ret = nw_cannot_write(path, errno, err);
 		nw_replace_abort(&r);
 		return ret;
 	}
@@ -456,7 +446,7 @@ int nw_replace_commit(struct nw_replace *r, struct nw_error *err)
 	}
 	bool ok = (fsync(r->fd) == 0 || errno == EINVAL) && name_it(r) == 0 &&
 		  renameat(r->dir, r->temp, r->dir, r->name) == 0;
-	int ret = ok ? 0 : cannot_write(r->path, errno, err);
+	int ret = ok ? 0 : nw_cannot_write(r->path, errno, err);
 	if (ok) {
 		r->temp[0] = '\0';
 		fsync(r->dir);
@@ -488,7 +478,7 @@ int nw_replace_commit_new(struct nw_replace *r, struct nw_error *err)
 {
 	bool ok = r->path && (fsync(r->fd) == 0 || errno == EINVAL) && name_it_new(r) == 0;
 	int code = ok ? 0 : r->path ? errno : EEXIST;
-	int ret = ok ? 0 : cannot_write(r->path ? r->path : "it", code, err);
+	int ret = ok ? 0 : nw_cannot_write(r->path ? r->path : "it", code, err);
 
 	if (ok)
 		fsync(r->dir);
@@ -508,17 +498,19 @@ void nw_replace_abort(struct nw_replace *r)
 	*r = (struct nw_replace){.fd = -1, .dir = -1};
 }
 
-int nw_replace_text(const char *path, unsigned int mode, const char *text, size_t len,
-		    struct nw_error *err)
+int nw_replace_text(const char *path, unsigned int mode, bool ended, const char *text,
+		    size_t len, struct nw_error *err)
 {
 	struct nw_replace file;
-	int ret = nw_replace_begin(path, mode, &file, err);
+	int ret = nw_replace_begin(path, mode, ended, &file, err);
 
 	if (ret < 0)
 		return ret;
-	ret = nw_write_all(file.fd, text, len);
+	struct nw_writer writer = {.fd = file.fd, .ended = ended};
+	ret = nw_writer_put(&writer, text, len);
+	nw_writer_close(&writer);
 	if (ret == 0)
 		return nw_replace_commit(&file, err);
 	nw_replace_abort(&file);
-	return nw_fail(err, -ret, "cannot write '%s': %s", path, nw_strerror(-ret));
+	return nw_cannot_write(path, -ret, err);
 }

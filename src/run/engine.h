@@ -125,6 +125,8 @@ struct nw_run_result {
 	bool follow; /* their descendants count, too */
 	/* Untraced threads were recorded, too, so the reader drops their hits */
 	bool untraced_recorded;
+	/* A signal has asked for the end of the run, which may have ended for another reason */
+	bool signalled;
 	/* The scheduler's events are recorded for selected threads only, which may begin late for threads that were
 	 * found during the run (nw_session_names_threads()). unnamed_why: why not, if that was impossible; NULL: it
 	 * was not requested. */

@@ -402,7 +402,9 @@ static void save_recording(const char *name, struct fake *fake, struct cpu cpu[2
 		written[i].size = cpu[i].pages.len;
 		cpu_free(&cpu[i]);
 	}
-	ck_assert_int_eq(nw_recording_write(out, &parts, 256, written, 2, &err), 0);
+	ck_assert_int_eq(nw_recording_write(&(struct nw_writer){.fd = out}, &parts, 256,
+					    written, 2, &err),
+			 0);
 	char bytes[16384];
 	ssize_t len = pread(out, bytes, sizeof(bytes), 0);
 	ck_assert(len > 0 && len < (ssize_t)sizeof(bytes));

@@ -36,6 +36,27 @@ stalls TERM stat -q -i 0.2 "uprobe:$modules:leaf"
 stalls HUP stat -j "uprobe:$modules:leaf"
 stalls TERM trace --output=full "uprobe:$modules:leaf"
 
+# A recording is written when the run is over, and the signal has been taken. unread SIGNALS FIFO
+mkfifo unopened
+unread() {
+  local signals=$1 fifo=$2 signal tracer
+  "$NOPWATCH" record -q -p $target "uprobe:$modules:leaf" -o "$fifo" 2>err 3>&- &
+  tracer=$!
+  armed_and_hit 20
+  for signal in $signals; do
+    kill "-$signal" $tracer 2>/dev/null
+    sleep 0.1
+  done
+  wait_for has_ended $tracer || kill -9 $tracer
+  wait $tracer
+  is "$signals ends 'record -o $fifo', with status 1" "$? $(cat err)" "1 nopwatch: cannot write '$fifo': nobody reads from it"
+  unchanged "... and leaves nothing behind"
+}
+unread TERM unopened
+unread "INT INT" unopened
+unread HUP full
+unread "INT INT" full
+
 # mute SIGNAL UNTIL WORD...: with messages to nobody
 mute() {
   local signal=$1 until=$2 tracer
@@ -104,6 +125,30 @@ open("slow.json", "wb").write(text)' || fail "the reader gets an end"
 wait $tracer
 is "a slow reader: status" $? 0
 holds "a slow reader gets every event" slow.json "len(of('event')) == 600"
+
+# ... and all of a recording, which is written after a signal.
+"$NOPWATCH" record -q -p $target "uprobe:$modules:leaf" -o slow 2>err 4>&- 3>&- &
+tracer=$!
+armed_and_hit 20
+timeout 100 python3 -c '
+import os, time
+fd, text = os.open("slow", os.O_RDONLY | os.O_NONBLOCK), b""
+os.set_blocking(fd, True)
+open("reads", "w").close()
+# There is no writer before the end of the run, which looks like an end.
+while (part := os.read(fd, 3000)) or not text:
+    text += part
+    time.sleep(0.01)
+open("slow.dat", "wb").write(text)' 4>&- &
+reader=$!
+wait_for test -e reads
+exec 4>&-
+kill -TERM $tracer
+wait $tracer
+is "a signal, and a slow reader of the recording: status" "$? $(cat err)" "0 "
+wait $reader
+"$NOPWATCH" trace -j --from slow.dat >slow.json
+holds "the reader gets all of it" slow.json "len(of('event')) >= 20"
 kill -9 $target
 unchanged
 finish

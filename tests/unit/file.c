@@ -189,22 +189,23 @@ START_TEST(a_file_is_replaced_when_it_is_complete)
 	ck_assert_int_eq(nw_replace_try("x", &direct, &err), 0);
 	ck_assert(!direct);
 	ck_assert_uint_eq(count_entries(), 0);
-	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, false, &file, &err), 0);
 	write_to(&file, "one");
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 	check_content("x", "one", 0640);
 	ck_assert_int_eq(chmod("x", 0604), 0);
-	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, false, &file, &err), 0);
 	write_to(&file, "two");
 	check_content("x", "one", 0604);
 	nw_replace_abort(&file);
 	check_content("x", "one", 0604);
-	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, false, &file, &err), 0);
 	write_to(&file, "three");
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 	check_content("x", "three", 0604);
 	ck_assert_uint_eq(count_entries(), 1);
-	ck_assert_int_eq(nw_replace_begin("no/x", NW_FILE_READABLE, &file, &err), -ENOENT);
+	ck_assert_int_eq(nw_replace_begin("no/x", NW_FILE_READABLE, false, &file, &err),
+			 -ENOENT);
 	ck_assert_str_eq(err.what, "cannot write 'no/x': No such file or directory");
 }
 END_TEST
@@ -217,11 +218,11 @@ START_TEST(a_new_file_takes_no_other_ones_place)
 
 	enter(dir);
 	umask(027);
-	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, false, &file, &err), 0);
 	write_to(&file, "one");
 	ck_assert_int_eq(nw_replace_commit_new(&file, &err), 0);
 	check_content("x", "one", 0640);
-	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("x", NW_FILE_READABLE, false, &file, &err), 0);
 	write_to(&file, "two");
 	ck_assert_int_eq(nw_replace_commit_new(&file, &err), -EEXIST);
 	ck_assert_str_eq(err.what, "cannot write 'x': File exists");
@@ -240,7 +241,7 @@ START_TEST(links_of_our_own_are_followed)
 	enter(dir);
 	eb_write_bytes(dir, "target", "old", 3);
 	ck_assert_int_eq(symlink("target", "link"), 0);
-	ck_assert_int_eq(nw_replace_begin("link", NW_FILE_READABLE, &file, &err), 0);
+	ck_assert_int_eq(nw_replace_begin("link", NW_FILE_READABLE, false, &file, &err), 0);
 	write_to(&file, "new");
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 	check_content("target", "new", 0755);
@@ -251,10 +252,11 @@ START_TEST(links_of_our_own_are_followed)
 		return;
 	}
 	ck_assert_int_eq(lchown("link", 65534, 65534), 0);
-	ck_assert_int_eq(nw_replace_begin("link", NW_FILE_READABLE, &file, &err), -ELOOP);
+	ck_assert_int_eq(nw_replace_begin("link", NW_FILE_READABLE, false, &file, &err),
+			 -ELOOP);
 	ck_assert_str_eq(err.what,
 			 "cannot write 'link': it is a link that belongs to another user");
-	ck_assert_int_eq(nw_output_open("link", NW_FILE_PRIVATE, &err), -ELOOP);
+	ck_assert_int_eq(nw_output_open("link", NW_FILE_PRIVATE, false, &err), -ELOOP);
 	check_content("target", "new", 0755);
 }
 END_TEST
@@ -267,7 +269,8 @@ START_TEST(what_is_no_file_is_written_to)
 
 	ck_assert_int_eq(nw_replace_try("/dev/null", &direct, &err), 0);
 	ck_assert(direct);
-	ck_assert_int_eq(nw_replace_begin("/dev/full", NW_FILE_READABLE, &file, &err), 0);
+	ck_assert_int_eq(
+		nw_replace_begin("/dev/full", NW_FILE_READABLE, false, &file, &err), 0);
 	ck_assert_int_eq(nw_write_all(file.fd, "x", 1), -ENOSPC);
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 }
@@ -282,7 +285,8 @@ START_TEST(what_is_open_for_reading_is_not_written_to)
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(dup2(null, STDIN_FILENO), STDIN_FILENO);
 	close(null);
-	ck_assert_int_eq(nw_replace_begin("/dev/null", NW_FILE_READABLE, &file, &err), 0);
+	ck_assert_int_eq(
+		nw_replace_begin("/dev/null", NW_FILE_READABLE, false, &file, &err), 0);
 	ck_assert_int_eq(nw_write_all(file.fd, "x", 1), 0);
 	ck_assert_int_eq(nw_replace_commit(&file, &err), 0);
 }
@@ -292,14 +296,15 @@ static void replace_with(const char *path, const char *text)
 {
 	struct nw_error err = {0};
 
-	ck_assert_msg(nw_replace_text(path, NW_FILE_PRIVATE, text, strlen(text), &err) == 0,
+	ck_assert_msg(nw_replace_text(path, NW_FILE_PRIVATE, false, text, strlen(text),
+				      &err) == 0,
 		      "%s", err.what);
 }
 
 static void truncate_with(const char *path, const char *text)
 {
 	struct nw_error err = {0};
-	int fd = nw_output_open(path, NW_FILE_PRIVATE, &err);
+	int fd = nw_output_open(path, NW_FILE_PRIVATE, false, &err);
 
 	ck_assert_msg(fd >= 0, "%s", err.what);
 	ck_assert_int_eq(nw_write_all(fd, text, strlen(text)), 0);
@@ -314,10 +319,11 @@ static void check_refused(const char *path)
 	struct nw_replace file;
 	bool direct;
 
-	ck_assert_int_eq(nw_output_open(path, NW_FILE_PRIVATE, &err), -EPERM);
+	ck_assert_int_eq(nw_output_open(path, NW_FILE_PRIVATE, false, &err), -EPERM);
 	ck_assert_str_eq(err.what, wanted);
 	ck_assert_int_eq(nw_replace_try(path, &direct, &err), -EPERM);
-	ck_assert_int_eq(nw_replace_begin(path, NW_FILE_READABLE, &file, &err), -EPERM);
+	ck_assert_int_eq(nw_replace_begin(path, NW_FILE_READABLE, false, &file, &err),
+			 -EPERM);
 	ck_assert_str_eq(err.what, wanted);
 	ck_assert_str_eq(err.hint, "remove it, or name another file");
 }
@@ -393,7 +399,7 @@ START_TEST(what_somebody_else_has_put_there_is_refused)
 	ck_assert_int_eq(unlink("open/x") + mkfifo("open/x", 0666), 0);
 	ck_assert_int_eq(chown("open/x", 65534, 65534), 0);
 	struct nw_error err = {0};
-	ck_assert_int_eq(nw_output_open("open/x", NW_FILE_PRIVATE, &err), -EPERM);
+	ck_assert_int_eq(nw_output_open("open/x", NW_FILE_PRIVATE, false, &err), -EPERM);
 	ck_assert_int_eq(unlink("open/x"), 0);
 	/* one that only he can have put there, or that only we can, is as it was */
 	ck_assert_int_eq(chmod("open", 0755), 0);
@@ -455,12 +461,29 @@ START_TEST(a_fifo_is_waited_for_until_a_signal_comes)
 	sigprocmask(SIG_BLOCK, &term, NULL);
 	ck_assert_int_eq(mkfifo("fifo", 0600), 0);
 	raise(SIGTERM);
-	ck_assert_int_eq(nw_output_open("fifo", NW_FILE_PRIVATE, &err), -EINTR);
+	ck_assert_int_eq(nw_output_open("fifo", NW_FILE_PRIVATE, false, &err), -EINTR);
 	ck_assert_str_eq(err.what, "cannot write 'fifo': nobody reads from it");
+	/* one that came before, and is not pending any more, does, too */
+	int number;
+	ck_assert_int_eq(sigwait(&term, &number), 0);
+	ck_assert_int_eq(nw_output_open("fifo", NW_FILE_PRIVATE, true, &err), -EINTR);
+	ck_assert_str_eq(err.what, "cannot write 'fifo': nobody reads from it");
+	ck_assert_int_eq(nw_replace_text("fifo", NW_FILE_PRIVATE, true, "x", 1, &err),
+			 -EINTR);
 	int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	int fd = nw_output_open("fifo", NW_FILE_PRIVATE, &err);
+	int fd = nw_output_open("fifo", NW_FILE_PRIVATE, false, &err);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+	/* a reader who does not read, who is given up after a signal of either kind */
+	static const char much[1 << 20];
+	ck_assert_int_eq(
+		nw_replace_text("fifo", NW_FILE_PRIVATE, true, much, sizeof(much), &err),
+		-ECANCELED);
+	ck_assert_str_eq(err.what, "cannot write 'fifo': nobody reads from it");
+	raise(SIGTERM);
+	ck_assert_int_eq(
+		nw_replace_text("fifo", NW_FILE_PRIVATE, false, much, sizeof(much), &err),
+		-ECANCELED);
 	close(fd);
 	close(reader);
 }

@@ -140,9 +140,9 @@ static void check_written(uint64_t since, size_t events)
 
 	page_header_text(&layout, &parts.header_page);
 	ck_assert_int_eq(nw_page_history_cut(&kept, since, &cpus), 0);
-	ck_assert_int_eq(
-		nw_recording_write(fd, &parts, PAGE, cpus.item, (uint32_t)cpus.count, &err),
-		0);
+	ck_assert_int_eq(nw_recording_write(&(struct nw_writer){.fd = fd}, &parts, PAGE,
+					    cpus.item, (uint32_t)cpus.count, &err),
+			 0);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
 	ck_assert_int_eq(nw_buf_read(&file, fd), 0);
 	ck_assert_int_eq(nw_recording_parse(file.data, file.len, &recording, &err), 0);

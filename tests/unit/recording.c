@@ -82,7 +82,9 @@ static void setup(void)
 		written[i].fd = memory_file(&cpus[i].pages);
 		written[i].size = cpus[i].pages.len;
 	}
-	ck_assert_int_eq(nw_recording_write(fd, &parts, PAGE, written, CPUS, NULL), 0);
+	ck_assert_int_eq(nw_recording_write(&(struct nw_writer){.fd = fd}, &parts, PAGE,
+					    written, CPUS, NULL),
+			 0);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
 	ck_assert_int_eq(nw_buf_read(&file, fd), 0);
 	close(fd);
@@ -355,10 +357,14 @@ START_TEST(a_recording_that_cannot_be_written_says_so)
 	struct nw_error err = {0};
 
 	make_parts();
-	ck_assert_int_eq(nw_recording_write(-1, &parts, PAGE, NULL, 0, &err), -EBADF);
+	ck_assert_int_eq(nw_recording_write(&(struct nw_writer){.fd = -1}, &parts, PAGE,
+					    NULL, 0, &err),
+			 -EBADF);
 	ck_assert_str_eq(err.what, "cannot write the recording: Bad file descriptor");
 	/* the CPU's file has fewer bytes than it should */
-	ck_assert_int_eq(nw_recording_write(target, &parts, PAGE, &cpu, 1, &err), -EIO);
+	ck_assert_int_eq(nw_recording_write(&(struct nw_writer){.fd = target}, &parts, PAGE,
+					    &cpu, 1, &err),
+			 -EIO);
 	ck_assert_str_eq(err.what, "cannot write the recording: Input/output error");
 	close(source);
 	close(target);
@@ -386,7 +392,9 @@ static bool says_that_events_were_lost(uint64_t since)
 	cpu_flush(&cpus[1]);
 	written[1] = (struct nw_recorded_cpu){memory_file(&cpus[1].pages), 0,
 					      cpus[1].pages.len, since};
-	ck_assert_int_eq(nw_recording_write(fd, &parts, PAGE, written, 2, NULL), 0);
+	ck_assert_int_eq(nw_recording_write(&(struct nw_writer){.fd = fd}, &parts, PAGE,
+					    written, 2, NULL),
+			 0);
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
 	ck_assert_int_eq(nw_buf_read(&bytes, fd), 0);
 	ck_assert_int_eq(nw_recording_parse(bytes.data, bytes.len, &recording, NULL), 0);

@@ -3,11 +3,6 @@
 #include "sink.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The run that goes on, and whether a signal has ended one before. */
@@ -16,7 +11,7 @@ static bool is_signalled;
 
 void nw_sinks_follow(const struct nw_run_result *run)
 {
-	is_signalled |= followed && followed->reason == NW_END_SIGNAL;
+	is_signalled |= followed && followed->signalled;
 	followed = run;
 }
 
@@ -55,7 +50,7 @@ int nw_sink_open(const char *path, const struct nw_output_format *format,
 		if (ret < 0 || !direct)
 			return ret;
 	}
-	int fd = nw_output_open(path, nw_output_mode(format), err);
+	int fd = nw_output_open(path, nw_output_mode(format), false, err);
 	if (fd < 0)
 		return fd;
 	out->file = fdopen(fd, "w");
@@ -69,7 +64,7 @@ static int sink_fail(struct nw_sink *sink, struct nw_error *err)
 {
 	int code = errno;
 
-	if (sink->stalled)
+	if (sink->to.stalled)
 		return nw_fail(err, code, "cannot write the output: nobody reads it");
 	if (code == EPIPE) {
 		sink->closed = true;
@@ -80,79 +75,21 @@ static int sink_fail(struct nw_sink *sink, struct nw_error *err)
 	return nw_fail(err, code, "cannot write '%s': %s", sink->path, nw_strerror(code));
 }
 
-static bool is_to_end(void)
+/* Has a signal ended a run, so that it is not pending any more? */
+static bool is_ended(void)
 {
-	return is_signalled || nw_is_end_pending() ||
-	       (followed && followed->reason == NW_END_SIGNAL);
-}
-
-/* Waits until fd can be written to. Returns false if a signal asks for the end of the run and half a second has
- * passed. */
-static bool wait_for_reader(struct nw_sink *sink, int fd)
-{
-	enum {
-		SLICE_MS = 50,
-		MOST_SLICES = 10
-	};
-	struct pollfd room = {.fd = fd, .events = POLLOUT};
-
-	for (int slices = 0; !sink->stalled && poll(&room, 1, SLICE_MS) <= 0;) {
-		slices += is_to_end();
-		sink->stalled = slices == MOST_SLICES;
-	}
-	errno = ECANCELED;
-	return !sink->stalled;
-}
-
-/* Opens a pipe once more, because others may fill it between poll() and write(): O_NONBLOCK belongs to what is opened, and the
- * first is shared with them. Returns the sink's own descriptor if the pipe may not be opened. */
-static int open_pipe(struct nw_sink *sink)
-{
-	char path[32];
-
-	if (!sink->pipe) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(sink->file));
-		sink->pipe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	}
-	return sink->pipe < 0 ? fileno(sink->file) : sink->pipe;
-}
-
-/* Returns the bytes that can be written without waiting after poll() has reported room: PIPE_BUF for a pipe, some
- * for other files. */
-static size_t piece_of(const struct stat *st, size_t left)
-{
-	enum {
-		SOME = 256
-	};
-
-	if (S_ISREG(st->st_mode))
-		return left;
-	return nw_min64(left, S_ISFIFO(st->st_mode) ? PIPE_BUF : SOME);
+	return is_signalled || (followed && followed->signalled);
 }
 
 bool nw_sink_put(struct nw_sink *sink, const char *at, size_t left)
 {
-	int fd = fileno(sink->file);
-	struct stat st;
-
-	if (fflush(sink->file) != 0 || fstat(fd, &st) < 0)
+	if (fflush(sink->file) != 0)
 		return false;
-	if (S_ISFIFO(st.st_mode))
-		fd = open_pipe(sink);
-	while (left) {
-		if (!wait_for_reader(sink, fd))
-			return false;
-		size_t piece = piece_of(&st, left);
-		ssize_t done = S_ISSOCK(st.st_mode)
-				       ? send(fd, at, piece, MSG_DONTWAIT | MSG_NOSIGNAL)
-				       : write(fd, at, piece);
-		if (done < 0 && errno != EINTR && errno != EAGAIN)
-			return false;
-		const size_t written = done > 0 ? (size_t)done : 0;
-		at += written;
-		left -= written;
-	}
-	return true;
+	sink->to.fd = fileno(sink->file);
+	sink->to.ended = is_ended();
+	int ret = nw_writer_put(&sink->to, at, left);
+	errno = -ret;
+	return ret == 0;
 }
 
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err)
@@ -162,7 +99,7 @@ int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *er
 	if (ok && text->len && sink->replace) {
 		/* A collector may read the file at any moment. */
 		int ret = nw_replace_text(sink->path, nw_output_mode(sink->format),
-					  text->data, text->len, err);
+					  is_ended(), text->data, text->len, err);
 		nw_buf_clear(text);
 		return ret;
 	}
@@ -180,9 +117,7 @@ int nw_sink_close(struct nw_sink *sink, struct nw_error *err)
 {
 	if (sink->page)
 		nw_sink_show(sink);
-	if (sink->pipe > 0)
-		close(sink->pipe);
-	sink->pipe = 0;
+	nw_writer_close(&sink->to);
 	if (!sink->file || sink->file == stdout)
 		return 0;
 	int ret = fclose(sink->file);

@@ -18,9 +18,7 @@ struct nw_sink {
 	bool closed; /* the reader has closed the pipe (EPIPE), which is no error */
 	bool page;   /* a text longer than the screen is shown in a pager at the end */
 	struct nw_buf held; /* text for the pager */
-	int pipe; /* the same pipe, which is not waited for; 0: not opened yet, -1: cannot be opened */
-	/* Nobody has read for half a second while a signal asks for the end of the run. */
-	bool stalled;
+	struct nw_writer to;
 };
 
 /* Opens a sink for results of this format. path NULL: standard output. */
@@ -29,7 +27,7 @@ int nw_sink_open(const char *path, const struct nw_output_format *format,
 /* Lets no sink wait for a reader for longer than half a second once a signal has ended this run. It has to stay until the next
  * call; NULL: there is no run any more. */
 void nw_sinks_follow(const struct nw_run_result *run);
-/* Writes these bytes now. Returns false with errno, or with sink->stalled. */
+/* Writes these bytes now. Returns false with errno; ECANCELED: the reader stalls. */
 bool nw_sink_put(struct nw_sink *sink, const char *bytes, size_t len);
 /* Writes and empties the buffer. -EPIPE marks the sink closed. */
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err);

@@ -324,8 +324,7 @@ int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result
 		       uint64_t *bytes, struct nw_error *err)
 {
 	if (r->failed)
-		return nw_fail(err, r->failed, "cannot write '%s': %s", r->options.path,
-			       nw_strerror(r->failed));
+		return nw_cannot_write(r->options.path, r->failed, err);
 	nw_recorder_table(r, result, &r->parts.table, &r->parts.comms);
 	if (r->parts.table.failed || r->parts.comms.failed)
 		return nw_no_memory(err);
@@ -334,16 +333,18 @@ int nw_recorder_finish(struct nw_recorder *r, const struct nw_run_result *result
 		*bytes += cpu->size;
 	/* Writes a separate file first, so that a full disk does not destroy the existing recording. */
 	struct nw_replace file;
-	int ret = nw_replace_begin(r->options.path, NW_FILE_PRIVATE, &file, err);
+	int ret = nw_replace_begin(r->options.path, NW_FILE_PRIVATE, result->signalled,
+				   &file, err);
 	if (ret < 0)
 		return ret;
-	ret = nw_recording_write(file.fd, &r->parts, r->page_size, r->cpus.item,
+	struct nw_writer writer = {.fd = file.fd, .ended = result->signalled};
+	ret = nw_recording_write(&writer, &r->parts, r->page_size, r->cpus.item,
 				 (uint32_t)r->cpus.count, err);
+	nw_writer_close(&writer);
 	if (ret == 0)
 		return nw_replace_commit(&file, err);
 	nw_replace_abort(&file);
-	return nw_fail(err, -ret, "cannot write '%s': %s", r->options.path,
-		       nw_strerror(-ret));
+	return nw_cannot_write(r->options.path, -ret, err);
 }
 
 int nw_recorder_open(const struct nw_recorder_options *options, struct nw_recorder **out,

@@ -471,7 +471,8 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 		ret = output.text.failed
 			      ? nw_no_memory(err)
 			      : nw_replace_text(path, nw_output_mode(format),
-						output.text.data, output.text.len, err);
+						so_far->signalled, output.text.data,
+						output.text.len, err);
 	nw_output_free(&output);
 	return ret;
 }

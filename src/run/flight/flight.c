@@ -356,18 +356,20 @@ static int write_job(struct nw_flight *f, const struct job *job, struct nw_error
 {
 	struct nw_recording_parts parts = f->recorder->parts;
 	struct nw_replace file;
-	int ret = nw_replace_begin(job->path, NW_FILE_PRIVATE, &file, err);
+	int ret = nw_replace_begin(job->path, NW_FILE_PRIVATE, false, &file, err);
 
 	if (ret < 0)
 		return ret;
 	parts.table = job->table;
 	parts.comms = job->comms;
-	ret = nw_recording_write(file.fd, &parts, f->layout.size, job->cpus.item,
+	struct nw_writer writer = {.fd = file.fd};
+	ret = nw_recording_write(&writer, &parts, f->layout.size, job->cpus.item,
 				 (uint32_t)job->cpus.count, err);
+	nw_writer_close(&writer);
 	if (ret == 0)
 		return nw_replace_commit_new(&file, err);
 	nw_replace_abort(&file);
-	return nw_fail(err, -ret, "cannot write '%s': %s", job->path, nw_strerror(-ret));
+	return nw_cannot_write(job->path, -ret, err);
 }
 
 /* Runs in the writer, which holds only the pages. If nopwatch is killed, its session is dead at once, even if the

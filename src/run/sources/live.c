@@ -175,6 +175,7 @@ static enum nw_end_reason stop_reason(struct nw_run *run)
 	uint64_t duration = run->request->duration_ns;
 
 	nw_wake_poll(&run->live.wake);
+	run->result->signalled = run->live.wake.stop;
 	if (run->live.wake.stop && run->delivery.stacks)
 		nw_stacks_hurry(run->delivery.stacks);
 	if (run->live.wake.stop)
@@ -302,6 +303,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	run->live.counted = read_profile(run);
 	result->now_ns = result->stop_ns = nw_session_now(run->live.session);
 	nw_wake_poll(&run->live.wake); /* a signal may have asked for a recording */
+	result->signalled = run->live.wake.stop;
 	if (run->consumer.stopping)
 		run->consumer.stopping(run->consumer.arg, run);
 	bool due = !run->consumer.due || run->consumer.due(run->consumer.arg) != NW_DUE_NOT;

@@ -289,6 +289,7 @@ static bool is_over(struct nw_run *run, ssize_t got)
 	bool stopped = run->live.wake.stop;
 
 	nw_wake_poll(&run->live.wake);
+	run->result->signalled = run->live.wake.stop;
 	if (stopped)
 		run->result->reason = NW_END_SIGNAL;
 	return got == 0 || (stopped && got == -EAGAIN);

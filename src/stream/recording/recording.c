@@ -95,7 +95,7 @@ static void put_option(struct nw_buf *out, unsigned int id, const char *text,
 		nw_buf_add(out, nw_buf_str(more), more->len);
 }
 
-static int copy_pages(int to, int from, uint64_t at, uint64_t size)
+static int copy_pages(struct nw_writer *to, int from, uint64_t at, uint64_t size)
 {
 	char chunk[65536];
 
@@ -106,7 +106,7 @@ static int copy_pages(int to, int from, uint64_t at, uint64_t size)
 			continue;
 		if (got <= 0)
 			return got < 0 ? -errno : -EIO;
-		int ret = nw_write_all(to, chunk, (size_t)got);
+		int ret = nw_writer_put(to, chunk, (size_t)got);
 		if (ret < 0)
 			return ret;
 		at += (uint64_t)got;
@@ -185,8 +185,8 @@ static void put_head(struct nw_buf *out, const struct nw_recording_parts *parts,
 		nw_buf_addc(out, '\0');
 }
 
-int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t page_size,
-		       const struct nw_recorded_cpu *cpus, uint32_t count,
+int nw_recording_write(struct nw_writer *to, const struct nw_recording_parts *parts,
+		       size_t page_size, const struct nw_recorded_cpu *cpus, uint32_t count,
 		       struct nw_error *err)
 {
 	struct written *written = calloc(count + 1, sizeof(*written));
@@ -204,15 +204,15 @@ int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t pa
 	}
 	if (ret == 0) {
 		put_head(&head, parts, page_size, written, count);
-		ret = head.failed ? -ENOMEM : nw_write_all(fd, head.data, head.len);
+		ret = head.failed ? -ENOMEM : nw_writer_put(to, head.data, head.len);
 	}
 	nw_buf_free(&head);
 	for (uint32_t i = 0; i < count && ret == 0; i++) {
 		const struct nw_recorded_cpu *rest = &written[i].rest;
 		if (written[i].page)
-			ret = nw_write_all(fd, written[i].page, page_size);
+			ret = nw_writer_put(to, written[i].page, page_size);
 		if (ret == 0)
-			ret = copy_pages(fd, rest->fd, rest->from, rest->size);
+			ret = copy_pages(to, rest->fd, rest->from, rest->size);
 	}
 	for (uint32_t i = 0; written && i < count; i++)
 		free(written[i].page);

@@ -35,8 +35,8 @@ struct nw_recorded_cpu {
 };
 
 /* Writes a recording of all CPUs from 0 on. */
-int nw_recording_write(int fd, const struct nw_recording_parts *parts, size_t page_size,
-		       const struct nw_recorded_cpu *cpus, uint32_t count,
+int nw_recording_write(struct nw_writer *to, const struct nw_recording_parts *parts,
+		       size_t page_size, const struct nw_recorded_cpu *cpus, uint32_t count,
 		       struct nw_error *err);
 
 /*
