@@ -394,7 +394,7 @@ bool nw_is_overlay(int fd);
 /* Writes all of the bytes. Returns 0 or -errno. */
 int nw_write_all(int fd, const void *bytes, size_t len) nw_must_check;
 
-/* What is written to: a file, or a pipe, a socket or a terminal, whose reader may stall. */
+/* A writer to a file, or to a pipe, a socket or a terminal, whose reader may stall. */
 struct nw_writer {
 	int fd;
 	int pipe; /* the same pipe with O_NONBLOCK; 0: not opened yet, -1: cannot be opened */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What who knows another tool types, and what does that here. */
+/* Words and options of other tools, with the ones that do the same here. */
 #include <string.h>
 
 #include "cmd.h"

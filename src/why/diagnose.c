@@ -72,7 +72,7 @@ static bool belongs(const struct nw_diagnosis *diagnosis, const struct nw_reason
 	case NW_KIND_MAYBE:
 		return diagnosis->fires != 1;
 	default: /* a cause that hides hits matters unless the probe does not fire */
-		/* What the tool's program does wrong remains when the program runs the code later. */
+		/* A fault of the tool's program stays when the traced program runs the code later. */
 		return diagnosis->fires != 0 ||
 		       (reason->cause == NW_CAUSE_BPF_PROGRAM &&
 			nw_diagnosis_has(diagnosis, NW_CAUSE_NOT_EXECUTED));

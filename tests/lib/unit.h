@@ -18,7 +18,7 @@
  */
 #define UNIT_MAIN(room, ...) UNIT_MAIN_WITH(room, NULL, NULL, __VA_ARGS__)
 
-/* The same with functions that run before and behind each test, in its process; NULL: none. */
+/* UNIT_MAIN() with functions that run before and behind each test, in its process; NULL: none. */
 #define UNIT_MAIN_WITH(room, setup, teardown, ...)                              \
 	int main(void)                                                          \
 	{                                                                       \

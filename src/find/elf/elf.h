@@ -84,7 +84,7 @@ struct nw_image {
 	bool throws, throws_known; /* nw_image_throws() */
 	nw_segments segments;
 	enum nw_notes notes;
-	/* What is wrong with .stapsdt.base, by which the addresses of notes are corrected; NULL: nothing. */
+	/* The fault of .stapsdt.base, by which the addresses of notes are corrected; NULL: there is none. */
 	const char *base_problem;
 	NW_VEC(struct nw_site) sites;
 	NW_VEC(struct nw_skipped) skipped;

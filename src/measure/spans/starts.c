@@ -7,7 +7,7 @@
 
 struct start {
 	struct nw_map_key key;
-	/* Of two starts with equal keys, the later one ends first. */
+	/* If two starts have equal keys, the later one ends first. */
 	uint64_t serial;
 	struct nw_hit hit;
 	struct nw_hit *copy; /* owns the values; NULL: the hit has none */

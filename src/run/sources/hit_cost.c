@@ -202,7 +202,7 @@ static int64_t plain(const struct measuring *m, enum site site)
 	return after < 0 || (before >= 0 && before < after) ? before : after;
 }
 
-/* What the probe adds to a call; -1: there are too few calls, or it adds nothing. */
+/* Returns the time that the probe adds to a call; -1: there are too few calls, or it adds nothing. */
 static int64_t added(const struct measuring *m, enum site site)
 {
 	const bool told = m->assigned && site != SITE_EVENT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with the USDT notes of a file, for those who place probes (list --check). */
+/* Finds faults in the USDT notes of a file, for authors of probes (list --check). */
 #ifndef NOPWATCH_SHOW_ROWS_CHECK_H
 #define NOPWATCH_SHOW_ROWS_CHECK_H
 
