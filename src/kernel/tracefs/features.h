@@ -90,7 +90,7 @@ enum nw_cost_kind {
 	NW_COST_EVENT,
 	NW_COST_KINDS
 };
-/* The cost that is assumed if NW_COST_EVENT could not be measured, in ns: docs/overhead.md. */
+/* The cost that is assumed if NW_COST_EVENT could not be measured, in ns: docs/dev/performance.md. */
 enum {
 	NW_USUAL_EVENT_BEFORE = 150,
 	NW_USUAL_EVENT_AFTER = 200

@@ -691,7 +691,7 @@ static struct nw_hit_cost cost_of(const struct nw_machine_cost *machine,
 	return cost;
 }
 
-/* The cost of a kernel event if it cannot be measured; see docs/overhead.md. */
+/* The cost of a kernel event if it cannot be measured; see docs/dev/performance.md. */
 static const struct nw_hit_cost usual_event = {.before = NW_USUAL_EVENT_BEFORE,
 					       .after = NW_USUAL_EVENT_AFTER};
 
