@@ -112,6 +112,8 @@ has "so is a variable that is not there" "$? $said" "^2 .*the source has no argu
 said=$("$NOPWATCH" trace 'uprobe:./gcc0:kept(number:s32)' -- ./gcc0 2>&1)
 has "names that the source has not are given in order" "$said" 'number=25'
 has "and it is said" "$said" "the names are given to the arguments in their order"
+said=$("$NOPWATCH" trace 'uprobe:./gcc0:handle(request->text:string)' -- ./gcc0 2>&1)
+has "an array of characters can be called a string" "$said" 'request->text="text-3-"'
 strip -g -o stripped gcc0
 said=$("$NOPWATCH" stat 'uprobe:./stripped:handle(request->id)' -- ./stripped 2>&1)
 has "without debugging information it says what is missing" "$? $said" "^2 .*there is no debugging information"

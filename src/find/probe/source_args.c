@@ -162,7 +162,10 @@ int nw_source_operands(const struct nw_source_function *function,
 			return nw_no_memory(err);
 		*op = operand_of(function, &variables[i]);
 		*arg = spec->args.item[i];
-		if (arg->type.base == NW_TYPE_DEFAULT)
+		/* The characters of an array are there, not a pointer to them. */
+		bool in_place = variables[i].is_string && variables[i].elements;
+		if (arg->type.base == NW_TYPE_DEFAULT ||
+		    (arg->type.base == NW_TYPE_STRING && in_place))
 			arg->type = type_of(&variables[i]);
 	}
 	return 0;
