@@ -23,6 +23,7 @@ echo 'public class Pause { public static void main(String[] a) throws Exception 
 java -XX:+UseSerialGC -Xmx32m Pause.java >/dev/null 2>&1 & java=$!
 ./server 1000000 >/dev/null & app=$!
 postgres_start
+PATH=$PWD/own:$PATH # the server that runs is the one that is found by its name
 pgbench -n -S -c 1 -R 500 -T 300 >/dev/null 2>&1 & load=$!
 backend() { psql -Atc "select pid from pg_stat_activity where application_name = 'pgbench' limit 1" | grep .; }
 wait_for backend

@@ -122,7 +122,7 @@ tracefs_state() {
   local things names state i name busy stuck='' nobodys alone=yes
   for i in {1..10}; do
     things=$(others_things)
-    state=$(what_is_made && what_is_set)
+    state=$(what_is_made; what_is_set)
     things+=$'\n'$(others_things)
     things=$(grep . <<<"$things")
     names='' nobodys='' busy=
@@ -152,7 +152,7 @@ tracefs_state() {
   grep -vF -- "${names:-/none/}" <<<"$state" | awk -v alone="$alone" -v dir="$TEST_DIR/" -v own="_$$" '
     BEGIN { if (alone) print "alone" }
     /^setting / || /nopwatch_/ || /^(gate\.)?[0-9]+_/ || index($0, dir) || substr($0, length($0) - length(own) + 1) == own { print; next }
-    alone { print "other " $0 }'
+    alone && NF { print "other " $0 }'
 }
 
 # A setting that others had changed, then or now, is not compared, nor what is not ours unless we were alone both times.
