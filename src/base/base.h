@@ -61,6 +61,11 @@ static nw_inlined bool nw_add_overflows_signed(int64_t a, int64_t b, int64_t *ou
 	return (a < 0) == (b < 0) && (*out < 0) != (a < 0);
 #endif
 }
+static nw_inlined bool nw_mul_overflows(uint64_t a, uint64_t b, uint64_t *out)
+{
+	*out = a * b;
+	return b && a > UINT64_MAX / b;
+}
 static nw_inlined bool nw_size_add_overflows(size_t a, size_t b, size_t *out)
 {
 	*out = a + b;

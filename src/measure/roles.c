@@ -171,7 +171,7 @@ static bool read_duration(const struct role *role, const struct nw_hit *hit, uin
 		/* fall through */
 	case NW_VALUE_UNSIGNED:
 	case NW_VALUE_HEX:
-		return !__builtin_mul_overflow(value->number, role->unit_ns, ns) &&
+		return !nw_mul_overflows(value->number, role->unit_ns, ns) &&
 		       *ns <= hit->time;
 	case NW_VALUE_FLOAT:
 		real = value->real * (double)role->unit_ns;

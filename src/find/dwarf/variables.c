@@ -206,7 +206,7 @@ bool nw_add_offset(struct nw_finding *s, uint64_t bytes)
 
 	if (!s->out->is_memory) /* several fields in one register, or a constant */
 		return nw_lacks(s, NW_LACK_PIECES);
-	return !__builtin_add_overflow(*add, (int64_t)bytes, add) ||
+	return !nw_add_overflows_signed(*add, (int64_t)bytes, add) ||
 	       nw_lacks(s, NW_LACK_TYPE);
 }
 
