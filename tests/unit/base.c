@@ -169,7 +169,7 @@ START_TEST(hash_table_finds_all_of_a_hash)
 }
 END_TEST
 
-/* What is left of an array is found under its new numbers, whichever items were removed, and nothing else is. */
+/* After items of an array were removed, the others are found under their new numbers, and nothing else is. */
 START_TEST(hash_table_forgets_what_was_removed)
 {
 	struct nw_hash_table table = {0};

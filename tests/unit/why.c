@@ -134,7 +134,7 @@ START_TEST(silence_with_everything_in_place_is_code_not_executed)
 }
 END_TEST
 
-/* What a tool's program does wrong is told of an idle program, too; what may be wrong with BPF is not. */
+/* Faults of the tool's program are told of an idle program, too; possible faults of BPF are not. */
 START_TEST(faults_of_the_tool_are_told_of_silent_code)
 {
 	static struct nw_tool tool = {.program = (char *)"bpftrace", .word_used = 1};

@@ -2,7 +2,8 @@
 /*
  * Finds the addresses at which a line of the source begins, from DWARF's line tables, by libdw. A function that is
  * inlined has its lines in each of its callers. Compilers scatter the instructions of a line: as debuggers do, only the
- * lowest address of each copy of a function is taken, so that one execution of the line is one hit.
+ * lowest address of each copy of a function is taken, so that one execution of the line is one hit at most. In an unrolled
+ * loop it may be none: `again` counts the addresses that were passed over.
  */
 #include "lines.h"
 
