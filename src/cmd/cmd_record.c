@@ -165,10 +165,10 @@ static int run_until(struct nw_args *args)
 
 	if (ret == 0 && args->dry_run) {
 		const struct nw_consumer consumer = nw_flight_consumer(flight);
-		if (args->until.span && !args->quiet)
+		status = nw_dry_run(args, &consumer, &nw_cmd_record);
+		if (status == NW_EXIT_OK && args->until.span && !args->quiet)
 			nw_note("these are the commands of the session that records; a second session watches '%s' by its two ends",
 				args->until.span);
-		status = nw_dry_run(args, &consumer, &nw_cmd_record);
 	} else if (ret == 0) {
 		ret = fly(args, flight, &result, &err);
 		status = ret == 0 ? nw_result_status(args, &result) : status;

@@ -58,7 +58,7 @@ static void print_status(void *arg, const struct nw_run_result *so_far)
 static int start(void *arg, struct nw_reports *reports, struct nw_error *err)
 {
 	struct stat_run *s = arg;
-	int ret = nw_sink_open(s->args->output, s->args->format, &s->sink, err);
+	int ret = nw_output_start(s->args, &s->sink, err);
 
 	reports->options.replaces = s->sink.replace;
 	return ret;

@@ -15,7 +15,7 @@ static int start(void *arg, struct nw_error *err)
 {
 	struct tracer *t = arg;
 
-	return nw_sink_open(t->args->output, t->args->format, &t->sink, err);
+	return nw_output_start(t->args, &t->sink, err);
 }
 
 static void armed(void *arg, const struct nw_run_result *so_far)

@@ -269,6 +269,15 @@ void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *resu
 	warn_unread(result);
 }
 
+int nw_output_start(const struct nw_args *args, struct nw_sink *sink, struct nw_error *err)
+{
+	bool direct;
+
+	if (!args->dry_run || args->from)
+		return nw_sink_open(args->output, args->format, sink, err);
+	return args->output ? nw_replace_try(args->output, &direct, err) : 0;
+}
+
 int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,
 	       const struct nw_command *command)
 {

@@ -37,6 +37,8 @@ void nw_note_none_slow(const char *before, uint64_t spans, uint64_t longest_ns);
 /* Prints a note if stacks may contain wrong functions or functions without names. */
 void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *result);
 
+/* Opens the output of a command as its run begins. --dry-run only tries whether the file can be written. */
+int nw_output_start(const struct nw_args *args, struct nw_sink *sink, struct nw_error *err);
 /* --dry-run: prints the run as shell commands with the same effect on the kernel. Returns the exit status. */
 int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,
 	       const struct nw_command *command);

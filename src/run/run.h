@@ -133,7 +133,9 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err);
 int nw_run_open(struct nw_run *run, bool inner, const struct nw_request *request,
 		const struct nw_consumer *consumer, struct nw_run_result *result,
 		struct nw_error *err);
-/* Tells the consumer which probes were found, and arms them. */
+/* Tells the consumer which probes were found, and refuses what it and the filter cannot do with them. */
+int nw_run_check(struct nw_run *run, struct nw_error *err);
+/* nw_run_check(), and arms the probes. */
 int nw_run_arm(struct nw_run *run, struct nw_error *err);
 int nw_run_step(struct nw_run *run, struct nw_error *err);
 int nw_run_end(struct nw_run *run, struct nw_error *err);

@@ -90,7 +90,7 @@ has "without instances it is not told" "$? $said" '^1 nopwatch: .* cannot be tol
 "$NOPWATCH" stat --dry-run "usdt:$counter:counter:step__*" | sed -n 's/^echo \([^ ]*\) >"$T.instances.[^/]*.\([a-z_/-]*\)"$/\2 \1/p' | sort >told
 "$NOPWATCH" stat -q "usdt:$counter:counter:step__*" >/dev/null & run=$!
 wait_for armed
-instance=$(echo "$TRACEFS"/instances/nopwatch_*)
+instance=$(echo "$TRACEFS"/instances/nopwatch_"$run"_*)
 while read -r file value; do
   case $file in
   trace_clock) value="\\[$value\\]" ;;
@@ -102,6 +102,26 @@ while read -r file value; do
 done <told >wrong
 pages=$([ -e "$TRACEFS/buffer_subbuf_size_kb" ] && echo 1 || echo 0)
 is "clock, buffer and events of a session are as told" "$(cat wrong) $(wc -l <told)" " $((9 + pages))"
+kill $run
+wait $run
+
+# with --states: the same filters of scheduler events
+"$NOPWATCH" stat --dry-run --states --filter 'tid > 0' "usdt:$counter:counter:step__*" >told
+is "--states of a probe without an end: in the same words" "$("$NOPWATCH" stat --dry-run --states "usdt:$counter:counter:never" 2>&1)" \
+  "$("$NOPWATCH" stat --states "usdt:$counter:counter:never" -- true 2>&1)"
+has "--filter is a remark" "$(cat told)" '^# nopwatch leaves out the hits that do not match --filter'
+sed -n "s/^echo '\(.*\)' >\"\$T.instances.[^/]*.\(events.sched.*filter\)\"\$/\2 \1/p" told >filters
+"$NOPWATCH" stat -q --states "usdt:$counter:counter:step__*" >/dev/null & run=$!
+wait_for grep -q comm "$TRACEFS"/instances/nopwatch_"$run"_*/events/sched/sched_wakeup/filter
+instance=$(echo "$TRACEFS"/instances/nopwatch_"$run"_*)
+[ -e "$instance/events/sched/sched_waking" ] && waking='
+comm=="counter"'
+is "filters of scheduler events are as told" "$(cut -d ' ' -f 2 filters)" "prev_comm==\"counter\"||next_comm==\"counter\"
+comm==\"counter\"${waking:-}"
+while read -r file value; do
+  [ "$(cat "$instance/$file")" = "$value" ] || echo "$file is not $value: $(cat "$instance/$file")"
+done <filters >wrong
+is "and those of a living session" "$(cat wrong)" ""
 kill $run
 wait $run
 

@@ -103,8 +103,8 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 
 int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *features,
 		       const struct nw_plan *plan, const struct nw_session_options *options,
-		       bool restricted, const nw_strings *middle, struct nw_buf *out,
-		       struct nw_error *err)
+		       const struct nw_session_targets *targets, bool restricted,
+		       const nw_strings *middle, struct nw_buf *out, struct nw_error *err)
 {
 	if (!features->has[NW_FEATURE_INSTANCES] ||
 	    !features->has[NW_FEATURE_INSTANCE_EVENTS]) {
@@ -130,7 +130,10 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 				       .options = *options};
 	session->options.pids = NULL;
 	session->options.pid_count = 0;
-	int ret = dry_run(session, options, restricted, middle, err);
+	int ret = nw_session_set_target_processes(session, targets->processes,
+						  targets->comms);
+	ret = ret < 0 ? nw_no_memory(err)
+		      : dry_run(session, options, restricted, middle, err);
 	if (ret == 0) {
 		nw_steps_print(fs->path, &session->runner.steps, out);
 		ret = out->failed ? nw_no_memory(err) : 0;

@@ -148,14 +148,20 @@ int nw_session_stop(struct nw_session *session, struct nw_error *err);
  */
 int nw_session_close(struct nw_session *session, struct nw_error *err);
 
+/* The arguments of nw_session_set_target_processes(). */
+struct nw_session_targets {
+	const nw_pids *processes;
+	const nw_strings *comms;
+};
+
 /*
  * Writes what a session of this plan would do as equivalent shell commands, in which the instance is "$I". middle:
  * commands between arming and the end, a line each; restricted: only processes that these start are recorded.
  */
 int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *features,
 		       const struct nw_plan *plan, const struct nw_session_options *options,
-		       bool restricted, const nw_strings *middle, struct nw_buf *out,
-		       struct nw_error *err);
+		       const struct nw_session_targets *targets, bool restricted,
+		       const nw_strings *middle, struct nw_buf *out, struct nw_error *err);
 
 enum nw_clock nw_session_clock(const struct nw_session *session);
 /* Return what nw_session_open() was given. */

@@ -35,6 +35,10 @@ int nw_run_explain_recorded(struct nw_run *run, struct nw_error *err);
 
 /* Are the scheduler's events recorded only for traced threads (named.c)? */
 bool nw_run_only_their_switches(const struct nw_run *run);
+/* Lists the processes that map a probed file, by the kernel's numbers, unless there are target processes; and the names
+ * that programs of probed files will have. The plan is complete. */
+int nw_run_list_users(const struct nw_run *run, nw_pids *processes, nw_strings *comms,
+		      struct nw_error *err);
 /* Without target processes, tells the session which threads will hit. Must be called after births are recorded, and
  * before arming. */
 int nw_run_find_users(const struct nw_run *run, struct nw_error *err);

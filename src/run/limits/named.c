@@ -91,30 +91,40 @@ static int tell_not_found(int ret, struct nw_error *err)
 		       : 0;
 }
 
-int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
+int nw_run_list_users(const struct nw_run *run, nw_pids *processes, nw_strings *comms,
+		      struct nw_error *err)
 {
 	const_images images = {0};
+	int ret = 0;
+
+	if (run->live.command)
+		ret = add_program(run->live.command, comms);
+	if (ret == 0 && !run->result->pids.count)
+		ret = list_images(run, &images);
+	nw_vec_each (&images, image)
+		if (ret == 0)
+			ret = add_program((*image)->path, comms);
+	if (ret == 0 && images.count)
+		ret = find_processes(run, &images, processes);
+	nw_vec_free(&images);
+	return tell_not_found(ret, err);
+}
+
+int nw_run_find_users(const struct nw_run *run, struct nw_error *err)
+{
 	nw_strings comms = {0};
 	nw_pids pids = {0};
 	int ret = 0;
 
 	if (!nw_run_only_their_switches(run))
 		return 0;
-	if (run->live.command)
-		ret = add_program(run->live.command, &comms);
-	if (ret == 0 && !run->result->pids.count)
-		ret = list_images(run, &images);
-	nw_vec_each (&images, image)
-		if (ret == 0)
-			ret = add_program((*image)->path, &comms);
-	if (ret == 0 && images.count)
-		ret = find_processes(run, &images, &pids);
-	if (ret == 0)
-		ret = nw_session_set_target_processes(run->live.session, &pids, &comms);
-	nw_vec_free(&images);
+	ret = nw_run_list_users(run, &pids, &comms, err);
+	if (ret == 0 &&
+	    nw_session_set_target_processes(run->live.session, &pids, &comms) < 0)
+		ret = nw_no_memory(err);
 	nw_vec_free(&pids);
 	nw_strings_free(&comms);
-	return tell_not_found(ret, err);
+	return ret;
 }
 
 /* ---- where births are not read all the time ------------------------------------------ */

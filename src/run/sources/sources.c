@@ -30,12 +30,19 @@ int nw_run_open(struct nw_run *run, bool inner, const struct nw_request *request
 	return ret;
 }
 
-int nw_run_arm(struct nw_run *run, struct nw_error *err)
+int nw_run_check(struct nw_run *run, struct nw_error *err)
 {
 	int ret = nw_run_open_counts(run, err);
 
-	if (ret == 0 && run->consumer.start)
-		ret = run->consumer.start(run->consumer.arg, run, err);
+	return ret == 0 && run->consumer.start
+		       ? run->consumer.start(run->consumer.arg, run, err)
+		       : ret;
+}
+
+int nw_run_arm(struct nw_run *run, struct nw_error *err)
+{
+	int ret = nw_run_check(run, err);
+
 	return ret < 0 ? ret : run->source->begin(run, err);
 }
 

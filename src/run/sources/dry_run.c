@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "kernel/steps/steps.h"
+#include "run/limits/guards.h"
 
-#include "run.h"
+#include "sources.h"
 
 /* Adds what happens while the probes are armed: the command, or a wait; and shows what was recorded. */
 static int add_middle(const struct nw_request *request, nw_strings *out)
@@ -32,6 +33,10 @@ static int add_middle(const struct nw_request *request, nw_strings *out)
 			out,
 			"# here nopwatch waits for Ctrl-C; by hand: cat \"$I/trace_pipe\"");
 	}
+	if (ret == 0 && request->filter)
+		ret = nw_strings_addf(
+			out,
+			"# nopwatch leaves out the hits that do not match --filter as it reads them");
 	if (ret == 0)
 		ret = nw_strings_addf(
 			out,
@@ -70,7 +75,8 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 	int restricted = run->live.command && !request->pid_count && !request->all
 				 ? nw_run_counts_command(run, err)
 				 : 0;
-	nw_strings middle = {0};
+	nw_strings middle = {0}, comms = {0};
+	nw_pids users = {0};
 	char name[24];
 
 	nw_session_name(name);
@@ -79,19 +85,29 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
+	/* These commands let the kernel restrict what is recorded of processes. */
+	bool only_their_switches = !restricted && !run->result->pids.count &&
+				   nw_run_only_their_switches(run);
+	if (ret == 0 && only_their_switches)
+		ret = nw_run_list_users(run, &users, &comms, err);
+	const struct nw_session_targets targets = {&users, &comms};
 	const struct nw_session_options options = {
 		.buffer_bytes = request->buffer_bytes,
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
+		.space = &run->live.space,
+		.only_their_switches = only_their_switches,
 		.tasks = true,
 		.force = request->force,
 		.large_pages = run->consumer.needs.large_pages,
 		.overwrite = run->consumer.due != NULL};
 	if (ret == 0)
 		ret = nw_session_dry_run(&run->live.fs, &run->live.features,
-					 &run->result->plan, &options, restricted, &middle,
-					 out, err);
+					 &run->result->plan, &options, &targets, restricted,
+					 &middle, out, err);
 	nw_strings_free(&middle);
+	nw_strings_free(&comms);
+	nw_vec_free(&users);
 	return ret;
 }
 
@@ -101,12 +117,10 @@ int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *
 	struct nw_run_result result;
 	struct nw_run run;
 
-	nw_run_init(&run, request, consumer, &result);
-	int ret = request->filter
-			  ? nw_filter_parse(request->filter, &run.delivery.filter, err)
-			  : 0;
+	/* Whatever a run refuses before it touches the kernel is refused here, too. */
+	int ret = nw_run_open(&run, false, request, consumer, &result, err);
 	if (ret == 0)
-		ret = nw_run_select(&run, err);
+		ret = nw_run_check(&run, err);
 	if (ret == 0)
 		ret = nw_request_kernel(request, true, &run.live.fs, &run.live.features,
 					err);
