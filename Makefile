@@ -288,9 +288,7 @@ install: all
 	$(INSTALL) -m 644 scripts/completion/nopwatch.fish "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
 	$(INSTALL) -m 644 scripts/recipes/* "$(DESTDIR)$(RECIPESDIR)"
 ifneq ($(DOCDIR),)
-	$(INSTALL) -d "$(DESTDIR)$(DOCDIR)/docs"
-	$(INSTALL) -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)"
-	$(INSTALL) -m 644 docs/*.md "$(DESTDIR)$(DOCDIR)/docs"
+	scripts/install-documents "$(DESTDIR)$(DOCDIR)"
 endif
 
 uninstall:

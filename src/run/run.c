@@ -143,7 +143,7 @@ static int no_costs(const struct nw_run *run, struct nw_error *err)
 			run->request->source_name);
 		nw_error_hint(
 			err,
-			"record it again: `nopwatch record` measures that, unless the kernel's probes do not record in instances (before Linux 3.14)");
+			"record it again: `nopwatch record` measures that, unless the kernel's probes do not record in instances (before Linux 3.15, RHEL 7)");
 	} else {
 		nw_fail(err, ENODATA,
 			"--net: text does not tell what a hit cost where %s is from",

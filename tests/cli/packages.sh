@@ -19,7 +19,7 @@ is "the changelogs and the man pages have one version and one date" "$(released 
 has "which is a date" "$(released | head -n 1)" '^[0-9.]+ 20[0-9]{2}-[01][0-9]-[0-3][0-9] '
 is "and docs/containers.md names this version's image" "$(grep -oE '\bnopwatch:[0-9][0-9.]*' "$top/docs/containers.md" | sort -u)" "nopwatch:$version"
 
-ok "make install" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" -o all install "DESTDIR=$TEST_DIR/to" PREFIX=/usr DOCDIR= LIBDIR=/usr/lib/any \
+ok "make install" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" -o all install "DESTDIR=$TEST_DIR/to" PREFIX=/usr DOCDIR=/usr/share/doc/nopwatch LIBDIR=/usr/lib/any \
   ZSHCOMPDIR=/usr/share/zsh/vendor-completions
 is "pkg-config has the version" "$(PKG_CONFIG_LIBDIR=$TEST_DIR/to/usr/lib/any/pkgconfig pkg-config --modversion nopwatch)" "$version"
 # files_missing PATTERNS: what is installed, but neither matched by one of them nor in a directory that is
@@ -35,7 +35,7 @@ files_missing() {
 }
 is "Debian's packages have what is installed" "$(files_missing "$(cat "$packages"/debian/*.install)")" ""
 # the places of RPM's macros
-rpm_files=$(sed -n '/^%files/,$s/^%{/%{/p' "$packages/nopwatch.spec" | sed -e 's,%{_bindir},usr/bin,' -e 's,%{_mandir},usr/share/man,' \
+rpm_files=$(sed -n '/^%files/,$s/^\(%doc \)*%{/%{/p' "$packages/nopwatch.spec" | sed -e 's,%{_docdir},usr/share/doc,' -e 's,%{_bindir},usr/bin,' -e 's,%{_mandir},usr/share/man,' \
   -e 's,%{_datadir},usr/share,' -e 's,%{_libdir},usr/lib/any,' -e 's,%{_includedir},usr/include,' -e 's,zsh/site-functions,zsh/vendor-completions,')
 is "RPM's packages, too" "$(files_missing "$rpm_files")" ""
 # Alpine's tools are not to be had elsewhere: a shell does with its file what they do.

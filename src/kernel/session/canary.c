@@ -461,7 +461,7 @@ static bool try_instance(struct canary *c)
 
 /*
  * Where probes do not record in instances, the records of those that are enabled in one go to
- * the top-level buffer (before Linux 3.14). So that is ours for the time of the trial, if nobody
+ * the top-level buffer (before Linux 3.15). So that is ours for the time of the trial, if nobody
  * uses it; should we die, `clean` empties it.
  */
 static void take_top(struct canary *c)

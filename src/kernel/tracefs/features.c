@@ -240,7 +240,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 			       nw_strerror(-read));
 	int ret = apply_mask(mask, &features, err);
 	/* README mentions fetch arguments since 4.9. Kernels with set_event_pid (4.4) already have both features
-	 * (3.14, 3.15). Older kernels have to be tried, also a 4.4 whose set_event_pid is masked. */
+	 * (3.15 and 3.14). Older kernels have to be tried, also a 4.4 whose set_event_pid is masked. */
 	static const enum nw_feature old[] = {NW_FEATURE_INSTANCE_EVENTS,
 					      NW_FEATURE_MEMORY};
 
