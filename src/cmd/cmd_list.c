@@ -160,7 +160,10 @@ static int functions_of(struct listing *list, struct nw_image *image, const char
 			struct nw_error *err)
 {
 	bool detailed = list->args->functions && !list->args->quiet;
-	struct nw_function_details details = {0};
+	struct nw_function_details details = {
+		.line_width = list->args->plain
+				      ? 0
+				      : nw_layout_of(list->args, list->sink.file).width};
 	struct nw_functions found = {0};
 	struct nw_reader *reader = NULL;
 	int ret = nw_functions_find(image, name, &found, err);
@@ -172,6 +175,7 @@ static int functions_of(struct listing *list, struct nw_image *image, const char
 		details.width = nw_max64(details.width, strlen(*shown));
 	for (size_t i = 0; ret == 0 && i < found.symbols.count; i++) {
 		const char *symbol = found.symbols.item[i];
+		details.first = i == 0;
 		if (detailed)
 			find_details(image, symbol, &reader, &details);
 		list->output.format->function(&list->output, image, symbol, names->item[i],

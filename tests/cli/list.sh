@@ -222,6 +222,16 @@ has "no such function" "$said" "^nopwatch: there is no function 'sized_tow' in .
 said=$("$NOPWATCH" stat --dry-run 'func:./sizes:sized_*' 2>&1 >/dev/null | grep matches)
 is "a pattern says which functions it matches" "$said" "nopwatch: func:./sizes:sized_* matches 2 functions: sized_one, sized_two"
 hasnt "a name says nothing" "$("$NOPWATCH" stat --dry-run func:./sizes:sized_one 2>&1 >/dev/null)" matches
+# a terminal of 80 columns
+cp sizes "$deep/sizes"
+printf 'int a_function_whose_name_is_longer_than_its_column_is_wide(int n) { return n; }\nint main(void) { return 0; }\n' >long.c
+(cd "$deep" && gcc -g -o long "$OLDPWD/long.c")
+narrow=$(script -qec "stty cols 80 rows 99; PAGER=cat '$NOPWATCH' list --functions '$deep/sizes' 'sized_*'; PAGER=cat '$NOPWATCH' list --functions '$deep/long' 'a_*' main" /dev/null | tr -d '\r')
+is "functions: no row is wider than 80 columns" "$(grep -v "^func:$deep/[a-z]*:$" <<<"$narrow" | awk 'length > 80')" ""
+has "functions: the file is named once" "$(tr '\n' ' ' <<<"$narrow")" "func:$deep/sizes:   sized_one  "
+has "functions: a long name has a line of its own" "$narrow" '^  a_function_whose_name_is_longer_than_its_column_is_wide$'
+has "functions: with its size below" "$(tr -s '\n ' '  ' <<<"$narrow")" "_wide [0-9]+ bytes ([^ ]*long\.c:1 )?func:$deep/long: main"
+is "functions: a pipe gets whole specs" "$("$NOPWATCH" list --functions "$deep/sizes" 'sized_*' | grep -c "^func:$deep/sizes:sized_")" 2
 is "functions of all that CMD loads" "$("$NOPWATCH" list 'func:*:w*k' -- ./target | grep -F ./target)" "func:./target:work"
 has "of which none has it" "$("$NOPWATCH" list 'func:*:no-such' -- ./target 2>&1)" "no function 'no-such' in any of the [0-9]+ files"
 said=$("$NOPWATCH" list 'func:*:work' 2>&1)

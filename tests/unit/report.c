@@ -725,6 +725,27 @@ START_TEST(a_name_is_cut_before_a_column_is_lost)
 }
 END_TEST
 
+START_TEST(sentences_fit_the_terminal)
+{
+	struct nw_buf out = {0};
+
+	nw_buf_adds(&out, "a table's row of any length\n");
+	const size_t from = out.len;
+	nw_buf_adds(&out, "\none two three f\xc3\xbcnf\n`five six` seven\n"
+			  "many-letters-without-a-blank and on and\n"
+			  "on `without an end\nx y z 1 2 3 4 5");
+	nw_text_fill(&out, from, 8);
+	ck_assert_str_eq(nw_buf_str(&out),
+			 "a table's row of any length\n"
+			 "\none two\nthree\nf\xc3\xbcnf\n`five six`\nseven\n"
+			 "many-letters-without-a-blank\nand on\nand\n"
+			 "on\n`without an end\nx y z 1\n2 3 4 5");
+	nw_text_fill(&out, 0, 0);
+	ck_assert_ptr_nonnull(strstr(nw_buf_str(&out), "row of any length\n"));
+	nw_buf_free(&out);
+}
+END_TEST
+
 UNIT_MAIN_WITH("report", NULL, teardown, a_report_is_tables_histograms_and_a_last_line,
 	       histograms_of_gaps_and_arguments_are_shown_when_asked_for,
 	       overhead_of_more_than_a_fifth_is_told,
@@ -737,4 +758,5 @@ UNIT_MAIN_WITH("report", NULL, teardown, a_report_is_tables_histograms_and_a_las
 	       rows_without_hits_are_one_line_where_there_are_many,
 	       rows_are_sorted_by_what_was_asked_for,
 	       groups_beyond_the_first_ten_are_one_row, several_keys_are_told_apart,
-	       tables_fit_the_terminal, a_name_is_cut_before_a_column_is_lost)
+	       tables_fit_the_terminal, sentences_fit_the_terminal,
+	       a_name_is_cut_before_a_column_is_lost)

@@ -307,6 +307,8 @@ struct nw_function_details {
 	uint64_t size;		    /* 0: unknown */
 	struct nw_source_line line; /* where its source begins */
 	size_t width;		    /* of the longest name in the list */
+	size_t line_width;	    /* of the terminal; 0: any width */
+	bool first;		    /* the first function of its file */
 };
 
 /*

@@ -264,6 +264,28 @@ void nw_table_print(struct nw_table *table, struct nw_buf *out)
 	nw_table_free(table);
 }
 
+void nw_text_fill(struct nw_buf *out, size_t from, size_t width)
+{
+	size_t column = 0, blank = 0; /* blank: where the line may end; 0: nowhere */
+	bool quoted = false;
+
+	for (size_t i = from; width && !out->failed && i < out->len; i++) {
+		const char c = out->data[i];
+		quoted = c == '`' ? !quoted : quoted && c != '\n';
+		column = c == '\n' ? 0 : column + width_of(&out->data[i], 1);
+		if (c == '\n')
+			blank = 0;
+		else if (c == ' ' && !quoted && column > 1 &&
+			 (column <= width + 1 || !blank))
+			blank = i;
+		if (column <= width || !blank)
+			continue;
+		out->data[blank] = '\n';
+		column = width_of(&out->data[blank + 1], i - blank);
+		blank = 0;
+	}
+}
+
 void nw_table_left_out(const nw_strings *left_out, struct nw_buf *out)
 {
 	if (!left_out->count)

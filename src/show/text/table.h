@@ -40,6 +40,9 @@ void nw_table_end_cell(struct nw_table *table);
 void nw_table_print(struct nw_table *table, struct nw_buf *out);
 /* Returns the characters of the table's longest line, if nothing is cut. */
 size_t nw_table_width(const struct nw_table *table);
+/* Makes lines of at most `width` characters (0: any) of the sentences behind `from`, if their words and what is in
+ * backquotes allow it. */
+void nw_text_fill(struct nw_buf *out, size_t from, size_t width);
 /* Writes which columns were left out. */
 void nw_table_left_out(const nw_strings *left_out, struct nw_buf *out);
 void nw_table_free(struct nw_table *table);

@@ -36,13 +36,57 @@ static void arg_text(const struct nw_image *image, const struct nw_site *site,
 	nw_buf_printf(out, "%s%s\n", *name ? "  " : "", name);
 }
 
-/* Writes the size of a function, and the line where its source begins if that is known. */
-static void add_details(const struct nw_function_details *details, size_t written,
-			struct nw_buf *out)
-{
-	int pad = details->width > written ? (int)nw_min64(details->width - written, 64)
-					   : 0;
+enum {
+	BYTES_WIDTH = 15, /* of a function, with the blanks before it */
+	PLACE_WIDTH = 24, /* of its place in the source, at least */
+	FILE_INDENT = 2,  /* of the functions below the name of their file */
+};
 
+/* Are lines with the whole spec too long for the terminal? */
+static bool lists_by_file(const struct nw_image *image,
+			  const struct nw_function_details *details)
+{
+	return details && details->line_width &&
+	       strlen("func::") + strlen(image->path) + details->width + BYTES_WIDTH +
+			       PLACE_WIDTH >
+		       details->line_width;
+}
+
+/* Writes the end of a place for which there is not enough room. */
+static void add_place(const struct nw_source_line *line, size_t room, struct nw_buf *out)
+{
+	struct nw_buf place = {0};
+
+	nw_buf_add_escaped(&place, line->file, strlen(line->file));
+	nw_buf_printf(&place, ":%u", line->line);
+	nw_buf_adds(out, "  ");
+	if (place.len > room) {
+		nw_buf_adds(out, "...");
+		nw_buf_adds(out, nw_buf_str(&place) + place.len - (room - 3));
+	} else {
+		nw_buf_add(out, place.data, place.len);
+	}
+	out->failed |= place.failed;
+	nw_buf_free(&place);
+}
+
+/* Writes the size of a function, and the line where its source begins if that is known. by_file: in the columns of a
+ * terminal; if the name is too long for its column, on a line of their own. */
+static void add_details(const struct nw_function_details *details, bool by_file,
+			size_t written, struct nw_buf *out)
+{
+	const size_t rest = FILE_INDENT + BYTES_WIDTH + 2 + PLACE_WIDTH;
+	size_t width = nw_min64(details->width, written + 64), room = SIZE_MAX;
+
+	if (by_file) {
+		size_t most = nw_max64(details->line_width, rest + PLACE_WIDTH) - rest;
+		width = nw_min64(details->width, most);
+		room = rest + most - FILE_INDENT - width - BYTES_WIDTH - 2;
+		if (written > width)
+			nw_buf_printf(out, "\n%*s", FILE_INDENT, "");
+		written = written > width ? 0 : written;
+	}
+	int pad = width > written ? (int)(width - written) : 0;
 	if (details->size)
 		nw_buf_printf(out, "%*s  %7" PRIu64 " byte%s", pad, "", details->size,
 			      details->size != 1   ? "s"
@@ -52,9 +96,7 @@ static void add_details(const struct nw_function_details *details, size_t writte
 		nw_buf_printf(out, "%*s  %13s", pad, "", "size unknown");
 	if (!details->line.file)
 		return;
-	nw_buf_adds(out, "  ");
-	nw_buf_add_escaped(out, details->line.file, strlen(details->line.file));
-	nw_buf_printf(out, ":%u", details->line.line);
+	add_place(&details->line, room, out);
 }
 
 /* Writes a spec, with the linker's name if the source's name has parameters, which would be taken for names of
@@ -65,15 +107,19 @@ void nw_text_function(struct nw_output *output, struct nw_image *image, const ch
 	struct nw_buf *out = &output->text;
 	bool typed = !strpbrk(name, "( ");
 	const char *in_spec = typed ? name : symbol;
+	const bool by_file = lists_by_file(image, details);
 
-	nw_buf_adds(out, "func:");
-	nw_buf_add_escaped(out, image->path, strlen(image->path));
-	nw_buf_addc(out, ':');
+	if (!by_file || details->first) {
+		nw_buf_adds(out, "func:");
+		nw_buf_add_escaped(out, image->path, strlen(image->path));
+		nw_buf_adds(out, by_file ? ":\n" : ":");
+	}
+	nw_buf_printf(out, "%*s", by_file ? FILE_INDENT : 0, "");
 	nw_buf_add_escaped(out, in_spec, strlen(in_spec));
 	if (details)
-		add_details(details, strlen(in_spec), out);
+		add_details(details, by_file, strlen(in_spec), out);
 	if (!typed) {
-		nw_buf_adds(out, "  ");
+		nw_buf_adds(out, by_file ? "\n    " : "  ");
 		nw_buf_add_escaped(out, name, strlen(name));
 	}
 	nw_buf_addc(out, '\n');
@@ -358,7 +404,9 @@ void nw_text_status(struct nw_output *output, const struct nw_status *status)
 	nw_vec_each (status->events, line)
 		status_row(line, status->has_hits, &table);
 	nw_table_print(&table, &output->text);
+	const size_t sentence = output->text.len;
 	nw_table_left_out(&left_out, &output->text);
+	nw_text_fill(&output->text, sentence, status->layout.width);
 	nw_strings_free(&left_out);
 	nw_vec_each (status->events, line) {
 		if (!status->details)

@@ -788,12 +788,13 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 		histograms(&t, NW_SUBJECT_SPANS, span_histogram);
 		histograms(&t, NW_SUBJECT_PROBES, probe_histograms);
 	}
+	const size_t sentences = out->len;
 	folded_lines(&t);
 	nw_text_unmeasured_line(report, out);
-	if (!report->interval)
-		nw_text_overhead_line(report, out);
+	nw_text_overhead_line(report, out);
 	last_line(report, out);
 	if (!report->interval)
 		notes(&t);
+	nw_text_fill(out, sentences, report->layout.plain ? 0 : report->layout.width);
 	nw_strings_free(&t.left_out);
 }

@@ -118,7 +118,7 @@ void nw_text_overhead_line(const struct nw_report *report, struct nw_buf *out)
 	struct overhead worst = {0};
 	char overhead[16], p50[16];
 
-	if (!report->hit_costs || report->net)
+	if (!report->hit_costs || report->net || report->interval)
 		return;
 	for (size_t i = 0; i < report->span_count; i++)
 		for (size_t g = 0; g < nw_summary_groups(report->summary); g++)
