@@ -136,6 +136,7 @@ struct nw_command {
 	command(stat) \
 	command(top) \
 	command(trace) \
+	command(expect) \
 	command(why) \
 	command(record) \
 	command(report) \

@@ -40,6 +40,8 @@ struct nw_request {
 	size_t spec_count;
 	const char *const *spans;
 	size_t span_count;
+	bool some;    /* a spec that matches nothing is skipped if others match */
+	bool implied; /* the consumer also measures the spans that names imply */
 	const char *file;	      /* file of specs without a file; or NULL */
 	const struct nw_types *types; /* descriptions of arguments; or NULL */
 	const char *filter;	      /* nw_filter_parse(); NULL: every hit counts */
@@ -373,6 +375,7 @@ struct nw_slow_watch;
 struct nw_measure_options {
 	const char *const *spans; /* nw_span_parse(); none: the spans that names imply */
 	size_t span_count;
+	bool implied;		  /* the spans that names imply, too */
 	const char *by;		  /* group keys, "method,pid"; NULL: none */
 	const char *const *hists; /* arguments that must be fetched, to be summarised */
 	size_t hist_count;

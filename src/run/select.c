@@ -117,8 +117,9 @@ static size_t most_used(const char *const *texts, size_t count)
 int nw_request_spans(const struct nw_request *request, const struct nw_selection *selection,
 		     nw_span_defs *out)
 {
-	if (!request->span_count)
-		return nw_spans_by_name(selection, out);
+	if ((!request->span_count || request->implied) &&
+	    nw_spans_by_name(selection, out) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < request->span_count; i++) {
 		struct nw_span_def def;
 		/* The code that uses the span reports its errors */
@@ -253,7 +254,7 @@ static int select_probes(const struct nw_request *request, char **command,
 		.force = request->force,
 		.no_demangle = request->no_demangle,
 		.want_operands = wanted->all_args,
-		.some = wanted->some,
+		.some = wanted->some || request->some,
 		.types = request->types ? request->types : &no_types,
 		.events = &events,
 	};
@@ -289,7 +290,8 @@ int nw_request_select(const struct nw_request *request, bool all_args,
 		      struct nw_selection *out, struct nw_error *err)
 {
 	const struct wanted wanted = {.all_args = all_args};
-	int ret = select_probes(request, NULL, &wanted, out, err);
+	nw_cleanup(nw_free_ptr) char *command = NULL;
+	int ret = select_probes(request, &command, &wanted, out, err);
 
 	return ret < 0 ? ret : find_frames(request, out, err);
 }

@@ -588,6 +588,11 @@ static bool is_true(const struct test *test, int arg, const struct nw_hit *hit,
 	return nw_literal_holds(&test->literal, test->compare, &value);
 }
 
+bool nw_filter_applies(const struct nw_filter *filter, size_t probe)
+{
+	return filter->applies[probe];
+}
+
 bool nw_filter_passes(const struct nw_filter *filter, const struct nw_hit *hit,
 		      const struct nw_task *task)
 {

@@ -32,6 +32,8 @@ bool nw_filter_names_tasks(const struct nw_filter *filter);
  * there is none, or if an argument has a type for which a comparison can never be true. */
 int nw_filter_bind(struct nw_filter *filter, const struct nw_selection *selection,
 		   struct nw_error *err);
+/* Does it apply to this probe, by its number? */
+bool nw_filter_applies(const struct nw_filter *filter, size_t probe);
 /* task may be NULL if nw_filter_names_tasks() returns false. */
 bool nw_filter_passes(const struct nw_filter *filter, const struct nw_hit *hit,
 		      const struct nw_task *task);

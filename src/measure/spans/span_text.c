@@ -233,17 +233,17 @@ static bool has_number(const nw_vec_u32 *list, uint32_t number)
 	return false;
 }
 
-/* Adds the probes that the text names, without duplicates. Returns how many it names, or -ENOMEM. */
+/* Adds the probes that the text names, without duplicates. Returns how many it names, or -ENOMEM. any_file: the path
+ * tells several files apart; if it matches none of them, it is ignored. */
 static int add_named(const struct nw_selection *selection, const char *text, size_t len,
-		     nw_vec_u32 *out)
+		     bool any_file, nw_vec_u32 *out)
 {
 	struct named named;
 	int found = make_named(text, len, &named);
 
-	/* The path tells several files apart. If it matches none of them, it is ignored. */
-	for (int any_file = 0; any_file < 2 && found == 0; any_file++) {
+	for (int any = 0; any <= any_file && found == 0; any++) {
 		for (uint32_t i = 0; i < selection->probes.count && found >= 0; i++) {
-			if (!names_probe(&named, selection->probes.item[i], any_file))
+			if (!names_probe(&named, selection->probes.item[i], any))
 				continue;
 			found++;
 			if (!has_number(out, i) && nw_pairs_add(out, i) < 0)
@@ -256,6 +256,11 @@ static int add_named(const struct nw_selection *selection, const char *text, siz
 	return found;
 }
 
+int nw_probes_named(const struct nw_selection *selection, const char *text, nw_vec_u32 *out)
+{
+	return add_named(selection, text, strlen(text), false, out);
+}
+
 /* Adds all ends of END|END2|... */
 static int add_ends(const struct nw_selection *selection, const struct span_text *parts,
 		    nw_vec_u32 *out)
@@ -265,7 +270,7 @@ static int add_ends(const struct nw_selection *selection, const struct span_text
 	while (at < stop) {
 		const char *bar = memchr(at, '|', (size_t)(stop - at));
 		size_t len = (size_t)((bar ? bar : stop) - at);
-		int found = add_named(selection, at, len, out);
+		int found = add_named(selection, at, len, true, out);
 		if (found <= 0)
 			return found;
 		at += len + (bar != NULL);
@@ -422,7 +427,7 @@ int nw_span_parse(const char *text, const struct nw_selection *selection,
 	int ends = add_ends(selection, &parts, &def.ends);
 	int starts = parts.duration ? add_ends(selection, &parts, &def.starts)
 				    : add_named(selection, parts.start, parts.start_len,
-						&def.starts);
+						true, &def.starts);
 	if (!def.name || starts == -ENOMEM || ends == -ENOMEM)
 		ret = nw_no_memory(err);
 	else if (!starts)

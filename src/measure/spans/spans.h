@@ -72,6 +72,9 @@ int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *def
  * The patterns match labels and names of the selected probes. */
 int nw_span_parse(const char *text, const struct nw_selection *selection,
 		  struct nw_span_def *out, struct nw_error *err);
+/* Adds the probes that a spec, a label or a name means, without duplicates; the file of a spec counts. Returns how many it
+ * means, or -ENOMEM. */
+int nw_probes_named(const struct nw_selection *selection, const char *text, nw_vec_u32 *out);
 /* Lists the probe specs inside a definition, so that the user need not type them twice. */
 int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err);
 void nw_spans_free(nw_span_defs *defs);

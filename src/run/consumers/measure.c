@@ -17,8 +17,9 @@ static int make_spans(struct nw_measure *m, const struct nw_selection *selection
 {
 	int ret = 0;
 
-	if (!m->options.span_count)
-		return nw_spans_by_name(selection, &m->spans) < 0 ? nw_no_memory(err) : 0;
+	if ((!m->options.span_count || m->options.implied) &&
+	    nw_spans_by_name(selection, &m->spans) < 0)
+		return nw_no_memory(err);
 	for (size_t i = 0; ret == 0 && i < m->options.span_count; i++) {
 		struct nw_span_def *def = nw_vec_add(&m->spans);
 		if (!def)
