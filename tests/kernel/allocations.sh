@@ -1,7 +1,7 @@
 # Allocations of commands that arm probes fail, one in each run, and system calls with ALL=1: the command ends with an error that
 # says why, or with the right answer, and leaves nothing behind (tests/lib/faults). A choice of callers that no command
 # before has tried; ALL=1: each of them.
-# alone: it looks at what is left of its dead sessions, which the next command of anybody takes away
+# in turn: it adds events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/faults.sh
 . "$TESTS_LIB/faults.sh"

@@ -1,6 +1,6 @@
 # After kill -9 at any moment, the next run or `clean` leaves tracefs exactly as before, and what
 # belongs to others is untouched and still enabled.
-# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
+# in turn: it has an instance and an event of add's
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$SERVER" -t 2 -p 100 >/dev/null & server=$!
@@ -8,11 +8,11 @@ begun $server "$SERVER"
 offset=$("$NOPWATCH" list -j "$SERVER" 'myserver:parse__start' | j /dev/stdin "first['offset']")
 
 # somebody else's probe, on the same place, enabled
-echo "p:foreign/parse $SERVER:$offset" >>"$TRACEFS/uprobe_events"
-echo 1 >"$TRACEFS/events/foreign/parse/enable"
+echo "p:foreign_$$/parse $SERVER:$offset" >>"$TRACEFS/uprobe_events"
+echo 1 >"$TRACEFS/events/foreign_$$/parse/enable"
 foreign_lives() {
-  grep -q "^p:foreign/parse " "$TRACEFS/uprobe_events" &&
-    [ "$(cat "$TRACEFS/events/foreign/parse/enable")" = 1 ]
+  grep -q "^p:foreign_$$/parse " "$TRACEFS/uprobe_events" &&
+    [ "$(cat "$TRACEFS/events/foreign_$$/parse/enable")" = 1 ]
 }
 with_foreign=$(tracefs_state)
 
@@ -40,49 +40,29 @@ ok "the server is alive" kill -0 $server
 # a living session is left alone
 "$NOPWATCH" stat -j 'myserver:parse__done' -p $server -o out.json & run=$!
 wait_for armed
-session=$(ls "$TRACEFS/instances")
+session=$(our_instances)
 has "clean says that it leaves a living session alone" "$("$NOPWATCH" clean)" '0 dead sessions removed, 1 living left alone'
-is "and does" "$(ls "$TRACEFS/instances")" "$session"
+is "and does" "$(our_instances)" "$session"
 wait_for hit 1000
 kill -INT $run
 wait $run
 holds "and that session counted on" out.json "probe('myserver:parse__done')['hits'] > 100"
 
-# a session whose journal is gone is named, and only removed by force
-"$NOPWATCH" stat -q 'myserver:parse__done' -p $server >/dev/null 2>&1 & run=$!
-wait_for armed
-kill -9 $run
-wait $run 2>/dev/null
-rm /run/nopwatch/*
-has "an orphan is named" "$("$NOPWATCH" clean 2>&1)" 'nopwatch_[0-9a-z_]+ has no journal'
-is "and kept" "$(ls -d "$TRACEFS"/instances/nopwatch_* | wc -l)" 1
-"$NOPWATCH" clean -q --force
-is "--force removes it" "$(state_since "$with_foreign")" "$with_foreign"
-# with events of several sites: their gate is gone with the journal, and they get another
-"$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
-wait_for armed
-kill -9 $run
-wait $run 2>/dev/null
-ok "events of several sites have a gate" grep -q '^p:nopwatch_.* /run/nopwatch/gate\.' "$TRACEFS/uprobe_events"
-rm /run/nopwatch/*
-"$NOPWATCH" clean -q --force
-is "--force removes such events, too" "$(state_since "$with_foreign")" "$with_foreign"
-
 # somebody enabled our events elsewhere, reads our instance: what cannot go is named, and goes later
-mkdir "$TRACEFS/instances/foreign"
+mkdir "$TRACEFS/instances/tests_clean_$$"
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
 wait_for armed
-session=$(basename "$TRACEFS"/instances/nopwatch_*)
-echo 1 >"$TRACEFS/instances/foreign/events/$session/enable"
+session=$(basename "$(our_instances)")
+echo 1 >"$TRACEFS/instances/tests_clean_$$/events/$session/enable"
 kill -9 $run
 wait $run 2>/dev/null
 ok "events that another instance has enabled are disabled there, and removed" "$NOPWATCH" clean -q
-rmdir "$TRACEFS/instances/foreign"
+rmdir "$TRACEFS/instances/tests_clean_$$"
 is "nothing is left of them" "$(state_since "$with_foreign")" "$with_foreign"
 
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
 wait_for armed
-exec 9<"$(ls -d "$TRACEFS"/instances/nopwatch_*)/trace_pipe"
+exec 9<"$(our_instances)/trace_pipe"
 kill -9 $run
 wait $run 2>/dev/null
 said=$("$NOPWATCH" clean 2>&1)
@@ -92,7 +72,7 @@ ok "and goes once nobody does" "$NOPWATCH" clean -q
 is "tracefs is as before" "$(state_since "$with_foreign")" "$with_foreign"
 
 # who has an instance's `trace` open keeps its buffer as it is for that moment
-while :; do cat "$TRACEFS"/instances/nopwatch_*/trace >/dev/null 2>&1; done & reader=$!
+while :; do of_instances trace >/dev/null; done & reader=$!
 for i in $(seq 15); do
   "$NOPWATCH" stat -q -d 0.05 'myserver:*' -p $server >/dev/null 2>err || echo "$i: $?"
   cat err
@@ -103,7 +83,7 @@ is "runs beside somebody who looks into their instances all the time" "$(cat ref
 # somebody looks for a moment: taking away is tried again; for longer: it is said, and status 1
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
 wait_for armed
-instance=$(ls -d "$TRACEFS"/instances/nopwatch_*)
+instance=$(our_instances)
 exec 9<"$instance/trace_pipe"
 kill -INT $run
 sleep 0.4
@@ -112,7 +92,7 @@ wait $run
 is "a run whose instance somebody reads for a moment" "$? $(state_since "$with_foreign")" "0 $with_foreign"
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>err & run=$!
 wait_for armed
-exec 9<"$(ls -d "$TRACEFS"/instances/nopwatch_*)/trace_pipe"
+exec 9<"$(our_instances)/trace_pipe"
 kill -INT $run
 wait $run
 has "one whose instance somebody goes on reading" "$? $(cat err)" \
@@ -121,20 +101,6 @@ ok "its journal stays" sh -c 'ls /run/nopwatch/*_*'
 exec 9<&-
 ok "and the next takes it away" "$NOPWATCH" clean -q
 is "tracefs is as before, again" "$(state_since "$with_foreign")" "$with_foreign"
-
-# a killed run's hurry is put back, though its /run is gone; somebody else's is left alone
-if expedited=$(cat /sys/kernel/rcu_expedited 2>/dev/null) && [ "$expedited" = 0 ] &&
-  echo 28279 2>/dev/null >/sys/kernel/rcu_expedited; then
-  "$NOPWATCH" clean -q
-  is "a killed run's rcu_expedited is put back" "$(cat /sys/kernel/rcu_expedited)" 0
-  echo 1 >/sys/kernel/rcu_expedited
-  "$NOPWATCH" stat -q -n 1 'myserver:parse__start' -p $server >/dev/null
-  "$NOPWATCH" clean -q
-  is "somebody else's stays" "$(cat /sys/kernel/rcu_expedited)" 1
-  echo 0 >/sys/kernel/rcu_expedited
-else
-  skip "a killed run's rcu_expedited" "it cannot be set here"
-fi
 
 # a listing that fails is not an empty one
 cat >listing.c <<'C'
@@ -191,7 +157,7 @@ is "and nothing is left of it" "$(state_since "$with_foreign")" "$with_foreign"
 if need perf; then
   "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!
   wait_for armed
-  session=$(basename "$TRACEFS"/instances/nopwatch_*)
+  session=$(basename "$(our_instances)")
   kill -STOP $run
   echo 0 >"$TRACEFS/instances/$session/events/$session/enable"
   event=$(basename "$(find "$TRACEFS/events/$session" -mindepth 1 -maxdepth 1 -type d | head -n 1)")
@@ -216,8 +182,8 @@ else
   skip "an event that perf holds" "perf is not installed"
 fi
 
-echo 0 >"$TRACEFS/events/foreign/parse/enable"
-echo "-:foreign/parse" >>"$TRACEFS/uprobe_events"
+echo 0 >"$TRACEFS/events/foreign_$$/parse/enable"
+echo "-:foreign_$$/parse" >>"$TRACEFS/uprobe_events"
 kill $server
 unchanged
 finish

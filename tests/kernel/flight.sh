@@ -1,5 +1,4 @@
 # record --until: what was before a slow request is recorded, whole, whatever happens meanwhile.
-# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
 . "$(dirname "$0")/../lib/kernel.sh"
 
 # shellcheck source=../lib/flight.sh

@@ -1,5 +1,4 @@
 # record --until when the disk is full, slow or gone, and nopwatch is ended meanwhile: what was promised is there.
-# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/flight.sh
 . "$TESTS_LIB/flight.sh"

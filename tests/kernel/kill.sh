@@ -6,7 +6,7 @@
 #
 # The moments are between system calls (tests/programs/killer.c): in the middle of one, while it disarms, the kernel
 # itself leaves breakpoints behind for as long as it has the file, which a test must not do to the machine it runs on.
-# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
+# in turn: it adds events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$PROGRAMS/killer" 0 true >/dev/null

@@ -1,7 +1,7 @@
 # A tracer that is killed while it arms or disarms leaves breakpoints and raised semaphores in living
 # programs ("leaking uprobe"), though nothing is enabled any more: the next run, or clean, takes them
 # away, and says so only when they are gone.
-# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
+# in turn: it adds events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 
 "$NOPWATCH" list -j "$SERVER" 'myserver:*' >sites
@@ -44,7 +44,7 @@ round() {
   -*) sleep "${2#-}" ;;
   esac
   { kill -9 $run; wait $run; } 2>/dev/null
-  [ -z "$(cat "$TRACEFS"/events/nopwatch_*/enable 2>/dev/null | grep 1)" ] && [ "$(left)" != 0 ] &&
+  [ -z "$(cat "$TRACEFS"/events/nopwatch_${run}_*/enable 2>/dev/null | grep 1)" ] && [ "$(left)" != 0 ] &&
     leaking=$((leaking + 1))
   said=$("$NOPWATCH" clean -q 2>&1)
   status=$?
@@ -65,7 +65,7 @@ unchanged "nothing is left in tracefs"
 # disarmed for its rate, and killed meanwhile
 for i in $(seq 6); do
   "$NOPWATCH" stat -q --max-rate 100 "usdt:$SERVER:myserver:*" >/dev/null 2>&1 & run=$!
-  wait_for sh -c "ls -d '$TRACEFS'/events/nopwatch_*" # armed it may be for a moment only
+  wait_for sh -c "ls -d '$TRACEFS'/events/nopwatch_${run}_*" # armed it may be for a moment only
   sleep "0.$((RANDOM % 9))"
   { kill -9 $run; wait $run; } 2>/dev/null
   "$NOPWATCH" clean -q

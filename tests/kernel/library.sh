@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 C
-api=$(dirname "$(readlink -f "$NOPWATCH")")/api/libnopwatch.a
+api=$BUILT/api/libnopwatch.a
 # shellcheck disable=SC2046 # they are words
 if [ ! -f "$api" ]; then
   skip "stopping and recording" "this build has no library for other programs"

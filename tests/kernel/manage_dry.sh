@@ -1,14 +1,15 @@
 # --dry-run prints shell commands that do the same; a manager that is killed leaves all or nothing;
 # refusals of the kernel and of the machine leave everything as it was.
-# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
+# in turn: it adds events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 
 spec="usdt:$SERVER:myserver:*"
-state() { # what add, enable and the others change
-  cat "$TRACEFS/uprobe_events"
-  ls "$TRACEFS/instances"
-  cat "$TRACEFS/set_event" "$TRACEFS"/instances/*/set_event "$TRACEFS"/instances/*/trace_clock 2>/dev/null
-}
+state() { # what add, enable and the others change; no script beside this one adds events
+  grep ':sdt_' "$TRACEFS/uprobe_events"
+  ls -d "$TRACEFS/instances/nwtest"
+  grep -h '^sdt_' "$TRACEFS/set_event" "$TRACEFS/instances/nwtest/set_event"
+  cat "$TRACEFS/instances/nwtest/trace_clock"
+} 2>/dev/null
 # pasted "what" ARGS...: what --dry-run says, pasted into sh, does what the command does
 pasted() {
   local what=$1 before told by_hand
@@ -64,7 +65,7 @@ begun $other "$counter"
 mkdir bin
 cat >bin/sleep <<P
 #!/bin/sh
-until cat "$TRACEFS"/instances/nopwatch_*/trace | grep -q "counter-$pid "; do :; done
+until of_instances trace | grep -q "counter-$pid "; do :; done
 exec $(type -P sleep) "\$@"
 P
 chmod +x bin/sleep
@@ -90,7 +91,7 @@ has "without instances it is not told" "$? $said" '^1 nopwatch: .* cannot be tol
 "$NOPWATCH" stat --dry-run "usdt:$counter:counter:step__*" | sed -n 's/^echo \([^ ]*\) >"$T.instances.[^/]*.\([a-z_/-]*\)"$/\2 \1/p' | sort >told
 "$NOPWATCH" stat -q "usdt:$counter:counter:step__*" >/dev/null & run=$!
 wait_for armed
-instance=$(echo "$TRACEFS"/instances/nopwatch_"$run"_*)
+instance=$(our_instances)
 while read -r file value; do
   case $file in
   trace_clock) value="\\[$value\\]" ;;
@@ -136,7 +137,6 @@ is "clean --dry-run changes nothing" "$(state_since "$left")" "$left"
 sh told 2>err
 cat err
 echo 0 >/sys/kernel/rcu_expedited
-rmdir /run/nopwatch 2>/dev/null
 unchanged "clean, by hand"
 
 # neither root nor tracefs

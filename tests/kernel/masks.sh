@@ -1,5 +1,5 @@
 # The ways of older kernels: with each feature masked, the same result as with it.
-# alone: it compares all of tracefs, with sessions in the top-level buffer
+# in turn: it uses the top-level buffer
 . "$(dirname "$0")/../lib/kernel.sh"
 
 # What happened, without what differs from run to run.

@@ -71,7 +71,7 @@ holds "a limit that is not reached changes nothing" out.json \
 begun $counter "$PROGRAMS/counter"
 limited_run "$NOPWATCH" stat -v 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 >text 2>said
 has "text says it behind the table" "$(cat text)" '^counter:inner__entry: disabled after .*, more than --max-rate 250$'
-has "-v tells what it cost" "$(cat said)" '(about|less than) [0-9.]+ % of one CPU in the traced processes: [0-9]+ hits, an estimated [0-9]+ns each'
+has "-v tells what it cost" "$(cat said)" '(about|less than) [0-9.]+ % of one CPU in the traced processes: [0-9]+ hits, an estimated [0-9.]+[nu]s each'
 
 # trace and record
 limited_run "$NOPWATCH" trace -j 'counter:step__*' 'counter:inner*' -p $counter --max-rate 250 -o out.json 2>said

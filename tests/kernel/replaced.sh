@@ -1,5 +1,4 @@
 # A probed file is replaced while it is traced: its probes go on in the new one, in the same rows.
-# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
 . "$(dirname "$0")/../lib/kernel.sh"
 
 # build NAME FLAGS...: another build comes to the path, as packages do it: under another name first

@@ -1,6 +1,6 @@
 # A script under the shells there are: the same hits as stat on the same run, and every way out
 # leaves tracefs as it was.
-# alone: it looks at what is left of dead sessions, and of the top-level buffer
+# in turn: it uses the top-level buffer
 . "$(dirname "$0")/../lib/kernel.sh"
 
 shells=()
@@ -88,7 +88,8 @@ is "the end of the last -p ends it" $? 0
 unchanged "nothing is left"
 
 # every signal, in every shell; events of others survive
-echo "p:foreign/mine $SERVER:0x$(printf %x "$(("$("$NOPWATCH" list -j "$SERVER" parse__start | j /dev/stdin "first['offset']")"))")" >>"$TRACEFS/uprobe_events"
+place=$("$NOPWATCH" list -j "$SERVER" parse__start | j /dev/stdin "hex(first['offset'])")
+echo "p:foreign_$$/mine $SERVER:$place" >>"$TRACEFS/uprobe_events"
 foreign=$(tracefs_state)
 for signal in HUP INT TERM PIPE; do
   : >said
@@ -109,55 +110,12 @@ is "the top-level buffer is as it was" "$? $(state_since "$foreign")" "0 $foreig
 "$NOPWATCH" stat -j --from text >out.json
 holds "and has the hits" out.json "probe('myserver:request__start')['hits'] > 0"
 
-# kill -9 of the script alone: its helper takes everything away, the reader, too
-as_before() { [ "$(state_since "$foreign")" = "$foreign" ]; }
-for top in '' 1; do
-  : >said
-  NOPWATCH_TOP=$top $first script.sh >text 2>said & script=$!
-  wait_for is_armed said
-  kill -9 $script
-  wait $script 2>/dev/null
-  wait_for as_before
-  is "a script that is killed is buried by its helper${top:+, also in the top-level buffer}" "$(state_since "$foreign")" "$foreign"
-  wait_for sh -c "! pgrep -f '[t]race_pipe' >/dev/null"
-done
-
-# kill -9 of everything: the next script removes what it left, and so does nopwatch
-"$NOPWATCH" script -p $$ "$spec" >own.sh # restricts the top-level buffer to threads
-for by in script clean run; do
-  for top in '' 1; do
-    : >said
-    if [ -z "$top" ]; then killed=script.sh; else killed=own.sh; fi
-    NOPWATCH_TOP=$top $first $killed >text 2>said & script=$!
-    wait_for is_armed said
-    # shellcheck disable=SC2046 # a list
-    kill -9 $(pgrep -P $script) $script
-    wait $script 2>/dev/null
-    case $by in
-    script) $first short.sh >text 2>said ;;
-    clean) "$NOPWATCH" clean >text 2>said ;;
-    run) "$NOPWATCH" stat -q -d 0.1 "$spec" -o out.json ;;
-    esac
-    [ $by != script ] || has "the next script removes what a killed one left${top:+ (top)}" "$(cat said)" '^nopwatch: removed what nopwatch_sh'
-    is "$by: all of it${top:+, and the settings of the top-level buffer}" "$(state_since "$foreign")" "$foreign"
-  done
-done
-# the reader alone survives
-: >said
-$first script.sh >text 2>said & script=$!
-wait_for is_armed said
-reader=$(pgrep -P $script cat)
-# shellcheck disable=SC2046 # a list
-kill -9 $(pgrep -P $script | grep -vx "$reader") $script
-wait $script 2>/dev/null
-"$NOPWATCH" clean >said 2>&1
-is "clean ends the reader that a killed script left, and removes the rest" "$(state_since "$foreign")" "$foreign"
 # a living one is left alone
 : >said
 $first script.sh >text 2>said & script=$!
 wait_for is_armed said
 "$NOPWATCH" clean >said 2>&1
-ok "clean leaves a living script alone" grep -q nopwatch_sh "$TRACEFS/uprobe_events"
+ok "clean leaves a living script alone" grep -q "nopwatch_sh.* $SERVER:" "$TRACEFS/uprobe_events"
 more_hits 1000
 kill $script
 wait $script
@@ -191,7 +149,7 @@ wait $script
 holds "hits of others are not counted" out.json "{p['group'] for p in of('probe') if p['hits']} == {'$server'}"
 kill $other
 wait $other 2>/dev/null
-echo "-:foreign/mine" >>"$TRACEFS/uprobe_events"
+echo "-:foreign_$$/mine" >>"$TRACEFS/uprobe_events"
 
 # names and files
 dir="a 'b' \"c\" \$d #e"

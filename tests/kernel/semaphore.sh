@@ -1,6 +1,5 @@
 # Without (REF_CTR) semaphores are raised process by process: in those that there are, in those
 # that start later, in CMD before it runs; and lowered again, whatever happens.
-# alone: it looks at what is left of dead sessions, which the next command of anybody takes away
 . "$(dirname "$0")/../lib/kernel.sh"
 export NOPWATCH_FEATURES=-ref_ctr
 

@@ -1,5 +1,4 @@
 # why: the kernel's side and events of others. Every cause is there for real, and taken away again.
-# alone: what others have at its places is what it tests
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/why.sh
 . "$TESTS_LIB/why.sh"

@@ -7,13 +7,19 @@ TRACEFS=$(awk '$3 == "tracefs" { print $2; exit }' /proc/self/mounts)
 [ -n "$TRACEFS" ] || skip_all "tracefs is not mounted"
 [ -w "$TRACEFS/uprobe_events" ] || skip_all "the kernel has no uprobe_events"
 
+# Its own /run/nopwatch for each script: a dead session is taken away by the next command that finds its journal, and only the
+# script's own commands do. A script that sets OWN_RUN=no has the machine's.
+[ "${OWN_RUN:-}" ] || OWN_RUN=yes exec "$TESTS_LIB/own_run" "$TEST_DIR.run" "$TEST_DIR.machine" bash "$0" "$@"
+
 cd "$TEST_DIR" || exit 1
 
-# Files of its own for each script: what runs beside it may run the same programs, whose hits are counted, too. And tests kill
-# tracers: one that is killed while it disables leaves something of its places in the kernel as long as the file is there
-# ("leaking uprobe").
-mkdir own && cp "$SERVER" own/server && cp -r "$PROGRAMS" own/programs || exit 1
-SERVER=$PWD/own/server PROGRAMS=$PWD/own/programs
+# Files of its own for each script: what runs beside it may run the same programs, whose hits are counted, too; nopwatch arms probes
+# in itself to learn what a hit costs. And tests kill tracers: one that is killed while it disables leaves something of its places
+# in the kernel as long as the file is there ("leaking uprobe").
+# shellcheck disable=SC2034 # for the tests
+BUILT=$(dirname "$(readlink -f "$NOPWATCH")")
+mkdir own && cp "$SERVER" own/server && cp -r "$PROGRAMS" own/programs && cp "$NOPWATCH" own/nopwatch || exit 1
+SERVER=$PWD/own/server PROGRAMS=$PWD/own/programs NOPWATCH=$PWD/own/nopwatch
 
 # Is process $1 this test or started by it? What runs in a terminal of tmux's has another parent, but our environment.
 # It is asked of every session again and again, so it starts no program.
@@ -32,8 +38,8 @@ is_ours() {
 }
 
 # Whose is the session of that name? One of a process that lives and is not ours is somebody's who measures on this machine
-# meanwhile. One whose process has ended is ours if it names files of ours. A session's name is PID_NUMBER, and a script's
-# shHASH_PID_NUMBER.
+# meanwhile. One whose journal is in our own /run/nopwatch is ours, and so is one whose process has ended if it names files of ours.
+# A session's name is PID_NUMBER, and a script's shHASH_PID_NUMBER.
 is_others() {
   local pid=${1#sh*_}
   pid=${pid%%_*}
@@ -44,6 +50,7 @@ files_of() { # of a session
 }
 is_our_session() {
   local pid=${1#sh*_}
+  { [ "$OWN_RUN" != yes ] || [ ! -e "/run/nopwatch/$1" ]; } || return 0
   pid=${pid%%_*}
   if [ -d "/proc/$pid" ]; then is_ours "$pid"; else files_of "$1" | grep -qF "$TEST_DIR/"; fi
 }
@@ -67,6 +74,14 @@ our_instances() {
 of_instances() { # FILE: what they say
   local file
   our_instances "$1" | while read -r file; do cat "$file" 2>/dev/null; done
+}
+
+# The journals of other tests, and of who else measures on this machine.
+others_journals() {
+  local dir
+  for dir in "$TEST_DIR.machine" "${TEST_DIR%/nopwatch-tests.*}"/nopwatch-tests.*/*/*/dir.run; do
+    [ "$dir" = "$TEST_DIR.run" ] || ls "$dir" 2>/dev/null
+  done
 }
 
 # What other tests have in tracefs: events that name files in their directories (tests/run), and instances that are named after
@@ -103,11 +118,11 @@ what_is_set() {
 # The sessions that are named.
 session_names() { grep -oE '(sh[0-9]+_)?[0-9]+_[0-9a-f]{6}\b' | sort -u; }
 
-# Whose is a session: ours, others', or nobody's, since its process has ended and it names no file of a test?
-owner() { # NAME
+# Whose is a session: ours, others', or nobody's, since its process has ended, nobody has its journal, and it names no file of a test?
+owner() { # NAME JOURNALS
   if is_our_session "$1"; then
     echo ours
-  elif is_others "$1" || [[ $sessions_before == *" $1 "* ]] || files_of "$1" | grep -qE "$tests_dir"; then
+  elif is_others "$1" || grep -qxF -- "$1" <<<"$2" || [[ $sessions_before == *" $1 "* ]] || files_of "$1" | grep -qE "$tests_dir"; then
     echo others
   else
     echo nobodys
@@ -119,16 +134,18 @@ owner() { # NAME
 # told to be ours is theirs: events of files elsewhere, instances, sessions that are nobody's. Else the last are told if they are there
 # for ten looks: the next command of anybody takes them away.
 tracefs_state() {
-  local things names state i name busy stuck='' nobodys alone=yes
+  local things names state journals i name busy stuck='' nobodys alone=yes
   for i in {1..10}; do
     things=$(others_things)
+    journals=$(others_journals)
     state=$(what_is_made; what_is_set)
     things+=$'\n'$(others_things)
+    journals+=$'\n'$(others_journals)
     things=$(grep . <<<"$things")
     names='' nobodys='' busy=
     ! grep '^[pr]:' <<<"$things" | grep -qv '^[pr]:nopwatch_' || busy=yes
-    for name in $(session_names <<<"$state"); do
-      case $(owner "$name") in
+    for name in $(session_names <<<"$state$journals"); do
+      case $(owner "$name" "$journals") in
       ours) continue ;;
       nobodys) nobodys+=$name$'\n' ;;
       others)
@@ -170,7 +187,7 @@ state_since() {
 }
 
 # the sessions that were there before we began, dead or alive
-sessions_before=" $(what_is_made | session_names | xargs) "
+sessions_before=" $({ what_is_made; others_journals; } | session_names | xargs) "
 state_before=$(tracefs_state)
 
 unchanged() {
