@@ -1,4 +1,5 @@
 # record --until: what was before a slow request is recorded, whole, whatever happens meanwhile.
+# in turn: it uses the top-level buffer
 . "$(dirname "$0")/../lib/kernel.sh"
 
 # shellcheck source=../lib/flight.sh
@@ -8,7 +9,7 @@
 
 said=$("$NOPWATCH" record --until 'request > 50ms' --keep 1s -b 16M -o slow.dat "$ALL" -- "$RARE" 100000 20000 80 50 2>&1 >told)
 is "a slow request ends it" $? 0
-has "which says what it was" "$said" '^nopwatch: slow.dat: rare:request took [0-9.]+m?s in thread [0-9]+ \(rare\); the last [0-9.]+ s, [0-9]+ KiB, 0 events lost$'
+has "which says what it was" "$said" '^nopwatch: slow.dat: rare:request took [0-9.]+m?s in thread [0-9]+ \(rare\)( \(and [0-9]+ more\))?; the last [0-9.]+ s, [0-9]+ KiB, 0 events lost$'
 hasnt "and that all of it is there" "$said" 'later than it should'
 is "only its owner may read it" "$(stat -c %a slow.dat)" 600
 ok "the recording has it, and each request of the second before" whole slow.dat 1 20000
