@@ -20,6 +20,10 @@ void nw_check_kernel(struct judge *judge)
 				       : "tracefs is mounted and has uprobe_events");
 		return;
 	}
+	if (nw_is_shortage(kernel->tracefs)) {
+		nw_unknown(judge, "%s", kernel->error.what);
+		return;
+	}
 	nw_fails(judge, "%s", kernel->error.what);
 	if (kernel->tracefs == ENOENT) {
 		nw_blame(

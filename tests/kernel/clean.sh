@@ -48,6 +48,22 @@ kill -INT $run
 wait $run
 holds "and that session counted on" out.json "probe('myserver:parse__done')['hits'] > 100"
 
+# without a descriptor for the directory or for the journal, the session stays, and that is said
+"$NOPWATCH" stat -q 'myserver:parse__done' -p $server >/dev/null 2>&1 & run=$!
+wait_for armed
+kill -9 $run
+wait $run 2>/dev/null
+descriptors=3 status=1
+while [ $status != 0 ] && [ $descriptors -lt 20 ]; do # the program itself cannot be started with less than 4
+  descriptors=$((descriptors + 1))
+  said=$(ulimit -n $descriptors && "$NOPWATCH" clean -q 2>&1)
+  status=$?
+  [ $status = 0 ] || printf '%s %s\n' $status "$said"
+done >refused
+is "clean with few descriptors says what stays, and why" "$(grep -v '^1 nopwatch: .*: Too many open files$' refused)" ''
+ok "which is the journal with one number of them" grep -q 'the journal of session .* cannot be read: Too many open files' refused
+is "with enough of them, nothing is left" "$(state_since "$with_foreign")" "$with_foreign"
+
 # somebody enabled our events elsewhere, reads our instance: what cannot go is named, and goes later
 mkdir "$TRACEFS/instances/tests_clean_$$"
 "$NOPWATCH" stat -q 'myserver:*' -p $server >/dev/null 2>&1 & run=$!

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -238,11 +239,39 @@ START_TEST(a_gate_that_stays_is_removed_later)
 	int lock = lock_journals();
 	snprintf(path, sizeof(path), "%s/gate.%s", nw_journal_dir(), session);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
-	nw_journal_remove(&journal);
+	ck_assert_int_lt(nw_journal_remove(&journal), 0);
 	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_DEAD);
 	ck_assert_int_eq(rmdir(path), 0);
-	nw_journal_remove(&seized);
+	ck_assert_int_eq(nw_journal_remove(&seized), 0);
 	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_GONE);
+	close(lock);
+}
+END_TEST
+
+/* A journal that cannot be opened is not one that does not exist. */
+START_TEST(a_journal_without_a_descriptor_is_not_gone)
+{
+	static const char session[] = "unit_no_descriptor";
+	struct nw_journal journal, seized;
+	struct rlimit all, few;
+
+	ck_assert_int_eq(nw_journal_create(session, &journal, NULL), 0);
+	int lock = lock_journals();
+	nw_journal_leave(&journal);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
+	int next = dup(0);
+	close(next);
+	for (int more = 0; more < 2; more++) { /* for the directory, but not for the file */
+		few = (struct rlimit){(rlim_t)(next + more), all.rlim_max};
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+		int checked = nw_journal_check(session);
+		int taken = nw_journal_seize(session, &seized);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+		ck_assert_int_eq(checked, -EMFILE);
+		ck_assert_int_eq(taken, -EMFILE);
+	}
+	ck_assert_int_eq(nw_journal_seize(session, &seized), NW_JOURNAL_DEAD);
+	ck_assert_int_eq(nw_journal_remove(&seized), 0);
 	close(lock);
 }
 END_TEST
@@ -316,7 +345,7 @@ START_TEST(a_cleaner_that_goes_on_is_waited_for)
 END_TEST
 
 UNIT_MAIN("journal", who_only_looks_at_a_journal_is_no_pulse,
-	  a_gate_that_stays_is_removed_later, a_fifo_is_no_journal, one_cleans_at_a_time,
-	  a_cleaner_that_goes_on_is_waited_for, what_was_written_is_read,
-	  a_journal_may_be_cut_anywhere, another_boot_is_another_machine,
-	  a_damaged_line_costs_only_itself)
+	  a_gate_that_stays_is_removed_later, a_journal_without_a_descriptor_is_not_gone,
+	  a_fifo_is_no_journal, one_cleans_at_a_time, a_cleaner_that_goes_on_is_waited_for,
+	  what_was_written_is_read, a_journal_may_be_cut_anywhere,
+	  another_boot_is_another_machine, a_damaged_line_costs_only_itself)

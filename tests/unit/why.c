@@ -283,6 +283,26 @@ START_TEST(the_kernel_comes_first)
 }
 END_TEST
 
+/* A shortage of nopwatch's own tells nothing of the kernel. */
+START_TEST(a_shortage_is_no_fault_of_the_kernel)
+{
+	static const int errors[] = {EMFILE, ENFILE, ENOMEM, EIO, EINTR};
+
+	for (size_t i = 0; i < NW_COUNT(errors); i++) {
+		setup();
+		facts.watch = NULL;
+		kernel.tracefs = errors[i];
+		kernel.root = true;
+		judge();
+		nw_vec_each (&diagnosis.reasons, reason) {
+			ck_assert_int_ne(reason->cause, NW_CAUSE_NO_UPROBES);
+			ck_assert_int_ne(reason->cause, NW_CAUSE_NO_PRIVILEGE);
+		}
+		ck_assert_int_ne(diagnosis.fires, 0);
+	}
+}
+END_TEST
+
 static void write_text(const char *name, const char *text)
 {
 	FILE *file = fopen(name, "w");
@@ -782,10 +802,10 @@ UNIT_MAIN("why", hits_are_a_verdict, silence_with_everything_in_place_is_code_no
 	  probes_that_a_program_switches_on_are_told_apart, what_was_not_seen_is_unknown,
 	  armed_semaphore_and_hits_are_told_apart, the_kernels_refusals_are_named,
 	  a_file_that_no_probe_hits_is_named, the_kernel_comes_first,
-	  bpf_is_not_tried_where_it_taints, bpf_matters_only_where_there_are_hits,
-	  processes_are_told_apart, other_files_are_told_apart,
-	  nothing_mapped_is_told_apart, functions_are_told_apart,
-	  lines_without_code_are_told, notes_are_told_apart, places_are_told_apart,
-	  what_could_hurt_is_not_armed, operands_that_bpf_tools_refuse_are_named,
-	  events_in_the_way_are_named, hits_that_nobody_records_are_told_apart,
-	  every_cause_has_its_words)
+	  a_shortage_is_no_fault_of_the_kernel, bpf_is_not_tried_where_it_taints,
+	  bpf_matters_only_where_there_are_hits, processes_are_told_apart,
+	  other_files_are_told_apart, nothing_mapped_is_told_apart,
+	  functions_are_told_apart, lines_without_code_are_told, notes_are_told_apart,
+	  places_are_told_apart, what_could_hurt_is_not_armed,
+	  operands_that_bpf_tools_refuse_are_named, events_in_the_way_are_named,
+	  hits_that_nobody_records_are_told_apart, every_cause_has_its_words)

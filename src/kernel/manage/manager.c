@@ -450,7 +450,10 @@ int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 	int ret = nw_journal_create(session, &journal, err);
 	if (ret == 0) {
 		ret = do_steps(m, &journal, &left, err);
-		nw_journal_remove(&journal);
+		int kept = nw_journal_remove(&journal);
+		if (kept < 0)
+			nw_strings_tell(&m->notes, "the journal of session %s stays: %s",
+					session, nw_strerror(-kept));
 	}
 	if (ret < 0)
 		nw_persistent_restore(&m->persistent, &left, NULL);

@@ -71,25 +71,51 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 			  struct nw_clean_report *report)
 {
 	struct nw_journal journal;
+	int state = nw_journal_seize(session, &journal);
 
-	switch (nw_journal_seize(session, &journal)) {
-	case NW_JOURNAL_LIVING:
+	if (state < 0)
+		nw_strings_tell(&report->stuck,
+				"the journal of session %s cannot be read: %s", session,
+				nw_strerror(-state));
+	if (state == NW_JOURNAL_LIVING)
 		report->living++;
+	if (state != NW_JOURNAL_DEAD)
 		return;
-	case NW_JOURNAL_GONE:
-		return;
-	case NW_JOURNAL_DEAD:
-		break;
-	}
-	int ret = nw_script_is_dead(session) ? recover_script(fs, &journal, &report->stuck)
-					     : recover(fs, &journal, &report->stuck);
+	int ret = nw_script_is_dead(session) > 0
+			  ? recover_script(fs, &journal, &report->stuck)
+			  : recover(fs, &journal, &report->stuck);
 	if (ret != 0) {
 		nw_journal_leave(&journal); /* another attempt can use it */
 		report->waiting += ret > 0;
 		return;
 	}
-	nw_journal_remove(&journal);
-	report->removed++;
+	ret = nw_journal_remove(&journal);
+	if (ret < 0)
+		nw_strings_tell(&report->stuck,
+				"the journal of session %s cannot be removed: %s", session,
+				nw_strerror(-ret));
+	else
+		report->removed++;
+}
+
+/* Lists the sessions whose instance or events tracefs has. */
+static int list_names(const struct nw_tracefs *fs, nw_strings *out)
+{
+	static const char *const places[] = {"instances", "events"};
+	int ret = 0;
+
+	for (size_t i = 0; i < NW_COUNT(places) && ret == 0; i++) {
+		nw_strings found = {0};
+		ret = nw_tracefs_list_any(fs->root, places[i], nw_session_prefix, &found);
+		nw_vec_each (&found, name) {
+			const char *session = nw_group_session(*name);
+			if (ret == 0 && nw_session_name_is_valid(session) &&
+			    !nw_strings_has(out, session))
+				ret = nw_strings_add(out, session, strlen(session));
+		}
+		nw_strings_free(&found);
+	}
+	return ret;
 }
 
 /*
@@ -98,24 +124,22 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
  */
 int nw_clean_orphans(const struct nw_tracefs *fs, nw_strings *sessions)
 {
-	static const char *const places[] = {"instances", "events"};
-	nw_strings journals = {0};
-	int ret = nw_journal_list(&journals);
+	nw_strings before = {0}, journals = {0}, now = {0};
+	int ret = list_names(fs, &before);
 
-	for (size_t i = 0; i < NW_COUNT(places) && ret == 0; i++) {
-		nw_strings found = {0};
-		ret = nw_tracefs_list_any(fs->root, places[i], nw_session_prefix, &found);
-		nw_vec_each (&found, name) {
-			const char *session = nw_group_session(*name);
-			if (ret < 0 || !nw_session_name_is_valid(session) ||
-			    nw_strings_has(&journals, session) ||
-			    nw_strings_has(sessions, session))
-				continue;
-			ret = nw_strings_add(sessions, session, strlen(session));
-		}
-		nw_strings_free(&found);
-	}
+	/* A session that begins or ends meanwhile is no orphan: a name that is there before and behind the look had its
+	 * journal all the time, if it ever had one. */
+	if (ret == 0)
+		ret = nw_journal_list(&journals);
+	if (ret == 0)
+		ret = list_names(fs, &now);
+	nw_vec_each (&before, session)
+		if (ret == 0 && !nw_strings_has(&journals, *session) &&
+		    nw_strings_has(&now, *session))
+			ret = nw_strings_add(sessions, *session, strlen(*session));
+	nw_strings_free(&before);
 	nw_strings_free(&journals);
+	nw_strings_free(&now);
 	return ret;
 }
 
@@ -123,19 +147,27 @@ static int clean_orphans(const struct nw_tracefs *fs, bool remove,
 			 struct nw_clean_report *report)
 {
 	nw_strings orphans = {0};
+	struct nw_error why = {0};
 	int ret = nw_clean_orphans(fs, &orphans);
 
 	nw_vec_each (&orphans, session) {
 		struct nw_journal journal;
 		if (ret < 0)
 			break;
-		bool killed = nw_script_is_dead(*session);
-		if (!remove && !killed) {
+		int killed = nw_script_is_dead(*session);
+		if (killed < 0)
+			nw_strings_tell(&report->stuck,
+					"cannot look whether the script of %s%s lives: %s",
+					nw_session_prefix, *session, nw_strerror(-killed));
+		else if (!remove && !killed)
 			ret = nw_strings_addf(&report->orphans, "%s%s", nw_session_prefix,
 					      *session);
-		} else if (nw_journal_create(*session, &journal, NULL) == 0) {
+		else if (nw_journal_create(*session, &journal, &why) == 0) {
 			nw_journal_leave(&journal);
 			clean_session(fs, *session, report);
+		} else {
+			nw_strings_tell(&report->stuck, "%s%s stays: %s", nw_session_prefix,
+					*session, why.what);
 		}
 	}
 	nw_strings_free(&orphans);
@@ -163,7 +195,7 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 	nw_strings_free(&sessions);
 	if (ret == 0)
 		ret = clean_orphans(fs, orphans_too, &report);
-	report.removed += (unsigned int)nw_script_settle(fs);
+	report.removed += (unsigned int)nw_script_settle(fs, &report.stuck);
 	nw_expedite_settle();
 	if (lock >= 0)
 		close(lock);
@@ -179,9 +211,12 @@ int nw_clean(const struct nw_tracefs *fs, bool orphans_too, struct nw_clean_repo
 void nw_clean_before(const struct nw_tracefs *fs, nw_strings *notes)
 {
 	struct nw_clean_report report;
+	struct nw_error why = {0};
 
-	if (nw_clean(fs, false, &report, NULL) < 0)
+	if (nw_clean(fs, false, &report, &why) < 0) {
+		nw_strings_tell(notes, "%s", why.what);
 		return;
+	}
 	nw_vec_each (&report.stuck, text)
 		nw_strings_tell(notes, "left by a dead session: %s", *text);
 	nw_clean_report_free(&report);

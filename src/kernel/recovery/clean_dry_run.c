@@ -31,6 +31,16 @@ static int print_session(const struct nw_tracefs *fs, const char *session,
 	return ret;
 }
 
+/* Prints the session if it is in that state. */
+static int print_if(const struct nw_tracefs *fs, const char *session, int state, int wanted,
+		    struct nw_steps *steps, struct nw_error *err)
+{
+	if (state < 0)
+		return nw_fail(err, -state, "cannot look whether session %s lives: %s",
+			       session, nw_strerror(-state));
+	return state == wanted ? print_session(fs, session, steps, err) : 0;
+}
+
 /* The undos of a change that a killed manager had begun. */
 static int print_pending(struct nw_steps *steps, struct nw_error *err)
 {
@@ -61,11 +71,14 @@ int nw_clean_dry_run(const struct nw_tracefs *fs, bool orphans_too, struct nw_bu
 	if (ret < 0)
 		nw_fail(err, -ret, "cannot look for what is left: %s", nw_strerror(-ret));
 	nw_vec_each (&sessions, session)
-		if (ret == 0 && nw_journal_check(*session) == NW_JOURNAL_DEAD)
-			ret = print_session(fs, *session, &steps, err);
+		if (ret == 0)
+			ret = print_if(fs, *session, nw_journal_check(*session),
+				       NW_JOURNAL_DEAD, &steps, err);
 	nw_vec_each (&orphans, session)
-		if (ret == 0 && (orphans_too || nw_script_is_dead(*session)))
-			ret = print_session(fs, *session, &steps, err);
+		if (ret == 0)
+			ret = print_if(fs, *session,
+				       orphans_too ? 1 : nw_script_is_dead(*session), 1,
+				       &steps, err);
 	if (ret == 0)
 		ret = print_pending(&steps, err);
 	nw_steps_print(fs->path, &steps, out);

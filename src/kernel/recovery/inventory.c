@@ -161,13 +161,32 @@ static int read_uses(const struct nw_tracefs *fs, struct nw_inventory *inventory
 	return ret;
 }
 
+/* Finds out to which session an event with its name belongs. Returns 0 or -errno. */
+static int find_owner(struct nw_uprobe_event *event, const char *session)
+{
+	static const enum nw_owner owners[] = {
+		[NW_JOURNAL_LIVING] = NW_OWNER_SESSION,
+		[NW_JOURNAL_DEAD] = NW_OWNER_DEAD,
+		[NW_JOURNAL_GONE] = NW_OWNER_ORPHAN,
+	};
+	int state = nw_journal_check(session);
+
+	if (state < 0)
+		return state;
+	event->owner = owners[state];
+	event->owner_pid = event->owner == NW_OWNER_ORPHAN
+				   ? 0
+				   : (pid_t)strtol(session, NULL, 10);
+	return 0;
+}
+
 /* ---- the whole ---------------------------------------------------------------------- */
 
 int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *persistent,
 		      struct nw_inventory *out, struct nw_error *err)
 {
 	struct nw_inventory inventory = {0};
-	const char *what = "uprobe_events";
+	const char *place = fs->path, *what = "uprobe_events";
 	int ret = read_events(fs, &inventory);
 
 	nw_vec_each (&inventory.events, event) {
@@ -181,19 +200,14 @@ int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *p
 		    ours->is_return == event->is_return && event->places.count == 1) {
 			event->owner = NW_OWNER_PERSISTENT;
 			event->persistent = ours;
-		} else if (session && nw_session_name_is_valid(session)) {
-			static const enum nw_owner owners[] = {
-				[NW_JOURNAL_LIVING] = NW_OWNER_SESSION,
-				[NW_JOURNAL_DEAD] = NW_OWNER_DEAD,
-				[NW_JOURNAL_GONE] = NW_OWNER_ORPHAN,
-			};
-			event->owner = owners[nw_journal_check(session)];
-			event->owner_pid = event->owner == NW_OWNER_ORPHAN
-						   ? 0
-						   : (pid_t)strtol(session, NULL, 10);
+		} else if (ret == 0 && session && nw_session_name_is_valid(session)) {
+			what = session;
+			place = nw_journal_dir();
+			ret = find_owner(event, session);
 		}
 	}
 	if (ret == 0) {
+		place = fs->path;
 		what = "instances";
 		ret = read_uses(fs, &inventory);
 	}
@@ -201,9 +215,9 @@ int nw_inventory_read(const struct nw_tracefs *fs, const struct nw_persistent *p
 		*out = inventory;
 		return 0;
 	}
-	nw_inventory_free(&inventory);
-	return nw_fail(err, -ret, "cannot read %s/%s: %s", fs->path, what,
-		       nw_strerror(-ret));
+	nw_fail(err, -ret, "cannot read %s/%s: %s", place, what, nw_strerror(-ret));
+	nw_inventory_free(&inventory); /* the session's name is a part of it */
+	return ret;
 }
 
 void nw_inventory_free(struct nw_inventory *inventory)

@@ -294,8 +294,13 @@ int nw_persistent_read(struct nw_persistent *out, struct nw_error *err)
 	struct nw_persistent journal = {.fd = -1};
 	struct stat st;
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-	int ret = 0;
+	int ret = !path ? nw_no_memory(err) : fd < 0 ? -errno : 0;
 
+	if (ret < 0 && path && !nw_journal_has_none(ret))
+		nw_fail(err, -ret, "cannot open the journal %s: %s", path,
+			nw_strerror(-ret));
+	else if (path && fd < 0)
+		ret = 0; /* the file does not exist, or this user may not read it */
 	/* Only a file that belongs to root is trusted. */
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0) {
 		lock(fd, LOCK_SH); /* if a change is going on, its state is good enough */

@@ -548,7 +548,10 @@ static int take_away(struct canary *c, struct nw_error *err)
 		nw_journal_leave(&c->journal); /* nw_clean() removes the instance later */
 		ret = 0;
 	} else if (ret == 0) {
-		nw_journal_remove(&c->journal);
+		ret = nw_journal_remove(&c->journal);
+		if (ret < 0)
+			nw_fail(err, -ret, "the trial's journal cannot be removed: %s",
+				nw_strerror(-ret));
 	} else {
 		nw_fail(err, -ret, "the trial could not be taken away: %s",
 			stuck.count ? stuck.item[0] : "out of memory");

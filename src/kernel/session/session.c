@@ -471,7 +471,10 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 			&session->journal); /* nw_clean() removes the instance later */
 		ret = 0;
 	} else if (ret == 0) {
-		nw_journal_remove(&session->journal);
+		ret = nw_journal_remove(&session->journal);
+		if (ret < 0)
+			nw_fail(err, -ret, "the journal cannot be removed: %s",
+				nw_strerror(-ret));
 	} else {
 		nw_fail(err, -ret, "not everything could be taken away: %s",
 			stuck.count ? stuck.item[0] : "out of memory");

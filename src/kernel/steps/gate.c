@@ -67,13 +67,13 @@ int nw_gate_step(struct nw_step_runner *runner, const struct nw_journal *journal
 	return nw_step_runner_step(runner, moves[move].kind, path, moves[move].text, NULL);
 }
 
-bool nw_gate_remove(const struct nw_journal *journal)
+int nw_gate_remove(const struct nw_journal *journal)
 {
 	char name[32], path[128];
 
 	nw_gate_file(journal->session, name);
 	snprintf(path, sizeof(path), "%s/%s", journal->dir, name);
-	return unlink(path) == 0 || errno == ENOENT;
+	return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
 char *nw_gate_line(const struct nw_journal *journal, const char *event, bool is_return,

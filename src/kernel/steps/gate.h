@@ -19,8 +19,8 @@ enum nw_gate_move {
 };
 int nw_gate_step(struct nw_step_runner *runner, const struct nw_journal *journal,
 		 enum nw_gate_move move);
-/* Returns false if the file stays. */
-bool nw_gate_remove(const struct nw_journal *journal);
+/* Returns 0, or -errno if the file stays. */
+int nw_gate_remove(const struct nw_journal *journal);
 /* Returns the definition of "GROUP/NAME" at the gate, which has to precede all other definitions of the event.
  * fetches: those of any of its sites, because names and types must be the same. The caller frees. */
 char *nw_gate_line(const struct nw_journal *journal, const char *event, bool is_return,

@@ -107,19 +107,19 @@ static int create_file(const char *session, struct nw_error *err)
 	}
 }
 
-/* Takes the exclusive lock unless a living session holds it. A nopwatch that only checks a session's state holds
- * the lock shared for a moment, so the call tries again then. */
-static bool lock_unless_living(int fd)
+/* Takes the exclusive lock unless a living session holds it (-EWOULDBLOCK). A nopwatch that only checks a session's
+ * state holds the lock shared for a moment, so the call tries again then. Returns 0 or -errno. */
+static int lock_unless_living(int fd)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 
 	for (int tries = 100; flock(fd, LOCK_EX | LOCK_NB) < 0; tries--) {
-		if (!tries || flock(fd, LOCK_SH | LOCK_NB) < 0)
-			return false;
+		if (!tries || errno != EWOULDBLOCK || flock(fd, LOCK_SH | LOCK_NB) < 0)
+			return -errno;
 		flock(fd, LOCK_UN);
 		nanosleep(&pause, NULL);
 	}
-	return true;
+	return 0;
 }
 
 /* Creates the file and locks it. Before it is locked it looks like a dead session's journal, so another nopwatch
@@ -133,7 +133,7 @@ static int create_locked(const char *session, struct nw_error *err)
 		int fd = create_file(session, err);
 		if (fd < 0)
 			return fd;
-		for (int i = 0; i < 200 && !lock_unless_living(fd); i++)
+		for (int i = 0; i < 200 && lock_unless_living(fd) < 0; i++)
 			nanosleep(&pause, NULL);
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
 		    st.st_nlink > 0)
@@ -204,65 +204,99 @@ int nw_journals_lock(void)
 	return dir;
 }
 
-static int open_journal(const char *session, int flags)
+bool nw_journal_has_none(int ret)
 {
-	int dir = nw_journal_open_place(nw_journal_place(session), NULL);
-	struct stat st;
-
-	if (dir < 0)
-		return -1;
-	int fd = openat(dir, session, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	close(dir);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return ret == -ENOENT || ret == -EPERM || ret == -ENOTDIR || ret == -ELOOP ||
+	       ret == -EACCES;
 }
 
-enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out)
+/* Is this a regular file with a name? Returns 0, -ENOENT if not, or -errno. */
+static int check_journal(int fd)
 {
-	struct nw_journal journal = {.dir = nw_journal_place(session)};
 	struct stat st;
 
-	snprintf(journal.session, sizeof(journal.session), "%.23s", session);
-	journal.fd = open_journal(session, O_RDWR);
-	if (journal.fd < 0)
-		return NW_JOURNAL_GONE;
-	if (!lock_unless_living(journal.fd)) {
-		close(journal.fd);
-		return NW_JOURNAL_LIVING;
-	}
-	if (fstat(journal.fd, &st) < 0 || st.st_nlink == 0) {
-		close(journal.fd);
-		return NW_JOURNAL_GONE;
-	}
-	/* A session that died while writing a line had not begun that line's step. The rest of the line is cut off,
-	 * so that the next one begins on a line of its own. */
-	struct nw_buf text = {0};
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) && st.st_nlink ? 0 : -ENOENT;
+}
 
-	if (lseek(journal.fd, 0, SEEK_SET) == 0 && nw_buf_read(&text, journal.fd) == 0 &&
-	    text.len) {
-		const char *last = memrchr(text.data, '\n', text.len);
-		off_t whole = last ? last + 1 - text.data : 0;
-		if ((size_t)whole != text.len)
-			(void)!ftruncate(journal.fd, whole);
-		lseek(journal.fd, whole, SEEK_SET);
+/* Opens the journal in one of the directories. Returns -ENOENT if there is none. */
+static int open_journal(const char *session, int flags, const char **place)
+{
+	int fd = -ENOENT;
+
+	for (size_t i = 0; i < NW_COUNT(dirs) && fd == -ENOENT; i++) {
+		int dir = nw_journal_open_place(dirs[i], NULL);
+		if (nw_journal_has_none(dir))
+			continue;
+		if (dir < 0)
+			return dir;
+		fd = openat(dir, session, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		if (fd < 0)
+			fd = errno == ELOOP || errno == ENXIO || errno == EISDIR ? -ENOENT
+										 : -errno;
+		close(dir);
+		*place = dirs[i];
 	}
+	int ret = fd < 0 ? fd : check_journal(fd);
+	if (fd >= 0 && ret < 0)
+		close(fd);
+	return ret < 0 ? ret : fd;
+}
+
+/* A session that died while writing a line had not begun that line's step. The rest of the line is cut off, so that
+ * the next one begins on a line of its own. */
+static int cut_last_line(int fd)
+{
+	struct nw_buf text = {0};
+	int ret = nw_buf_read(&text, fd);
+	const char *last = text.len ? memrchr(text.data, '\n', text.len) : NULL;
+	off_t whole = last ? last + 1 - text.data : 0;
+
+	if (ret == 0 && (size_t)whole != text.len && ftruncate(fd, whole) < 0)
+		ret = -errno;
+	if (ret == 0 && lseek(fd, whole, SEEK_SET) < 0)
+		ret = -errno;
 	nw_buf_free(&text);
+	return ret;
+}
+
+int nw_journal_seize(const char *session, struct nw_journal *out)
+{
+	struct nw_journal journal = {0};
+
+	snprintf(journal.session, sizeof(journal.session), "%.23s", session);
+	journal.fd = open_journal(session, O_RDWR, &journal.dir);
+	if (journal.fd < 0)
+		return journal.fd == -ENOENT ? NW_JOURNAL_GONE : journal.fd;
+	int ret = lock_unless_living(journal.fd);
+	/* The session may have removed its journal before it released the lock. */
+	if (ret == 0)
+		ret = check_journal(journal.fd);
+	if (ret == 0)
+		ret = cut_last_line(journal.fd);
+	if (ret < 0) {
+		close(journal.fd);
+		return ret == -EWOULDBLOCK ? NW_JOURNAL_LIVING
+		       : ret == -ENOENT	   ? NW_JOURNAL_GONE
+					   : ret;
+	}
 	*out = journal;
 	return NW_JOURNAL_DEAD;
 }
 
-enum nw_journal_state nw_journal_check(const char *session)
+int nw_journal_check(const char *session)
 {
-	int fd = open_journal(session, O_RDONLY);
-	bool living = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+	const char *place;
+	int fd = open_journal(session, O_RDONLY, &place);
 
 	if (fd < 0)
-		return NW_JOURNAL_GONE;
+		return fd == -ENOENT ? NW_JOURNAL_GONE : fd;
+	int ret = flock(fd, LOCK_SH | LOCK_NB) == 0 ? NW_JOURNAL_DEAD
+		  : errno == EWOULDBLOCK	    ? NW_JOURNAL_LIVING
+						    : -errno;
 	close(fd);
-	return living ? NW_JOURNAL_LIVING : NW_JOURNAL_DEAD;
+	return ret;
 }
 
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...)
@@ -329,29 +363,29 @@ void nw_journal_leave(struct nw_journal *journal)
 	journal->fd = -1;
 }
 
-void nw_journal_remove(struct nw_journal *journal)
+int nw_journal_remove(struct nw_journal *journal)
 {
 	char path[128];
+	int ret = 0;
 
 	nw_expedite_end(&journal->expedited);
 	/* By path, because a removal must not fail for lack of a descriptor. */
 	if (journal->fd >= 0) {
 		snprintf(path, sizeof(path), "%s/%s", journal->dir, journal->session);
-		/* A journal that stays is one of a dead session, and `clean` tries again. */
-		if (nw_gate_remove(journal))
-			unlink(path);
+		ret = nw_gate_remove(journal);
+		if (ret == 0 && unlink(path) < 0 && errno != ENOENT)
+			ret = -errno;
 		rmdir(journal->dir); /* fails while other sessions have journals */
 	}
 	nw_journal_leave(journal);
+	return ret;
 }
 
-static int list_place(const char *path, nw_strings *out)
+int nw_journal_files(const char *path, bool (*is_wanted)(const char *name), nw_strings *out)
 {
 	int fd = nw_journal_open_place(path, NULL);
 
-	/* A directory that does not belong to us cannot contain our journals. */
-	if (fd == -ENOENT || fd == -EPERM || fd == -ENOTDIR || fd == -ELOOP ||
-	    fd == -EACCES)
+	if (nw_journal_has_none(fd))
 		return 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	int ret = fd < 0 ? fd : dir ? 0 : -errno;
@@ -360,8 +394,7 @@ static int list_place(const char *path, nw_strings *out)
 	if (!dir && fd >= 0)
 		close(fd);
 	while (ret == 0 && (errno = 0, entry = readdir(dir)))
-		if (nw_session_name_is_valid(entry->d_name) &&
-		    !nw_strings_has(out, entry->d_name))
+		if (is_wanted(entry->d_name) && !nw_strings_has(out, entry->d_name))
 			ret = nw_strings_add(out, entry->d_name, strlen(entry->d_name));
 	if (ret == 0)
 		ret = -errno;
@@ -375,6 +408,6 @@ int nw_journal_list(nw_strings *out)
 	int ret = 0;
 
 	for (size_t i = 0; i < NW_COUNT(dirs) && ret == 0; i++)
-		ret = list_place(dirs[i], out);
+		ret = nw_journal_files(dirs[i], nw_session_name_is_valid, out);
 	return ret;
 }

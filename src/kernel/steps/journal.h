@@ -52,11 +52,11 @@ enum nw_journal_state {
 int nw_journals_lock(void);
 /* Tells the processes that wait for the lock that the owner goes on. lock: its descriptor, or -errno. */
 void nw_journals_progress(int lock);
-/* Tries to take over the journal of a session that may be dead. */
-enum nw_journal_state nw_journal_seize(const char *session, struct nw_journal *out);
+/* Tries to take over the journal of a session that may be dead. Returns an enum nw_journal_state or -errno. */
+int nw_journal_seize(const char *session, struct nw_journal *out);
 
-/* Returns the state without taking the journal over. */
-enum nw_journal_state nw_journal_check(const char *session);
+/* Returns the state, or -errno, without taking the journal over. */
+int nw_journal_check(const char *session);
 /* Return and open the directory in which new journals are made; it is made if it does not exist, and checked to
  * belong to us alone. */
 const char *nw_journal_dir(void);
@@ -81,12 +81,17 @@ int nw_journal_step(const struct nw_journal *journal, const struct nw_action *go
 		    const struct nw_action *back);
 /* Reads the whole journal. */
 int nw_journal_text(const struct nw_journal *journal, struct nw_buf *out);
-/* Removes the file and releases the lock. */
-void nw_journal_remove(struct nw_journal *journal);
+/* Removes the file and releases the lock. Returns 0, or -errno if the file stays: `clean` tries again. */
+int nw_journal_remove(struct nw_journal *journal);
 /* Releases the lock and keeps the file, because something of the session is left. */
 void nw_journal_leave(struct nw_journal *journal);
 /* Lists all sessions that have a journal. Returns 0 or -errno. */
 int nw_journal_list(nw_strings *out);
+/* Lists the files in a directory of journals with such names; none if it does not belong to us alone. */
+int nw_journal_files(const char *path, bool (*is_wanted)(const char *name),
+		     nw_strings *out);
+/* With this error a directory has no journals: it does not exist, or does not belong to us alone. */
+bool nw_journal_has_none(int ret);
 
 /* ---- the format (journal_text.c) ---------------------------------------------------- */
 

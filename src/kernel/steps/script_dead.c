@@ -21,7 +21,7 @@ enum {
 	NOTE_MOST = 65536
 };
 
-bool nw_script_is_dead(const char *session)
+int nw_script_is_dead(const char *session)
 {
 	struct nw_process_stat stat;
 	struct nw_pid_space space;
@@ -30,15 +30,17 @@ bool nw_script_is_dead(const char *session)
 
 	if (sscanf(session, "sh%*6[0-9a-f]_%d_%6lu%n", &pid, &start, &end) != 2 || !end ||
 	    session[end] || pid <= 0)
-		return false;
+		return 0;
 	nw_pid_space_open(&space);
 	/* Inside a PID namespace, PID may be another process's number. */
 	bool known = !space.foreign;
 	nw_pid_space_close(&space);
 	if (!known)
-		return false;
+		return 0;
 	int ret = nw_process_stat(pid, &stat);
-	return ret == -ESRCH || (ret == 0 && stat.start % START_DIGITS != start);
+	if (ret < 0)
+		return ret == -ESRCH ? 1 : ret;
+	return stat.start % START_DIGITS != start;
 }
 
 /*
@@ -78,14 +80,25 @@ void nw_script_end_reader(const struct nw_tracefs *fs, const char *session)
 
 /* ---- the top-level buffer ----------------------------------------------------------- */
 
-static void put_pids(const struct nw_tracefs *fs, char *pids)
+/* Does a change. A kernel may have no such file. */
+static int put(const struct nw_tracefs *fs, enum nw_action_kind kind, const char *file,
+	       const char *text)
+{
+	int ret = nw_do(fs, kind, file, text);
+
+	return ret == -ENOENT ? 0 : ret;
+}
+
+static int put_pids(const struct nw_tracefs *fs, char *pids)
 {
 	char *rest = pids, *pid;
+	int ret = put(fs, NW_DO_WRITE, "set_event_pid", "");
 
-	(void)nw_do(fs, NW_DO_WRITE, "set_event_pid", "");
-	while ((pid = strsep(&rest, " ")))
-		if (*pid)
-			(void)nw_do(fs, NW_DO_APPEND, "set_event_pid", pid);
+	while ((pid = strsep(&rest, " "))) {
+		int one = *pid ? put(fs, NW_DO_APPEND, "set_event_pid", pid) : 0;
+		ret = ret < 0 ? ret : one;
+	}
+	return ret;
 }
 
 /* Has the file this clock already? Writing a clock empties the buffer, so it is only written if it differs. */
@@ -100,75 +113,107 @@ static bool is_clock(const struct nw_tracefs *fs, const char *file, const char *
 	return is;
 }
 
-static void put_setting(const struct nw_tracefs *fs, const char *name, const char *value)
+static int put_setting(const struct nw_tracefs *fs, const char *name, const char *value)
 {
-	for (size_t i = 0; i < NW_SETTING_COUNT; i++) {
+	int ret = 0;
+
+	for (size_t i = 0; i < NW_SETTING_COUNT && ret == 0; i++) {
 		const struct nw_setting *setting = &nw_settings[i];
 		if (!setting->note || strcmp(setting->note, name) != 0 ||
 		    (i == NW_SETTING_CLOCK && is_clock(fs, setting->file, value)))
 			continue;
-		(void)nw_do(fs, NW_DO_WRITE, setting->file, value);
+		ret = put(fs, NW_DO_WRITE, setting->file, value);
 	}
+	return ret;
 }
 
-static void put_back(const struct nw_tracefs *fs, char *text)
+static int put_back(const struct nw_tracefs *fs, char *text)
 {
 	char *rest = text, *line;
+	int first = 0;
 
 	while ((line = strsep(&rest, "\n"))) {
+		int ret = 0;
 		char *value = strchr(line, ' ');
 		if (!value)
 			continue;
 		*value++ = '\0';
 		if (strcmp(line, "pids") == 0) /* the list may have been empty */
-			put_pids(fs, value);
+			ret = put_pids(fs, value);
 		else if (*value)
-			put_setting(fs, line, value);
+			ret = put_setting(fs, line, value);
+		first = first < 0 ? first : ret;
 	}
+	return first;
 }
 
-static void settle_note(const struct nw_tracefs *fs, int dir, const char *name)
+static const char suffix[] = ".top";
+
+/* Is this the name of a script's saved settings? */
+static bool is_note(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > strlen(suffix) && len - strlen(suffix) < 24 &&
+	       strcmp(name + len - strlen(suffix), suffix) == 0;
+}
+
+static int settle_note(const struct nw_tracefs *fs, int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct nw_buf text = {0};
 
 	if (fd < 0)
-		return;
+		return -errno;
 	int ret = nw_buf_read(&text, fd);
 	close(fd);
+	bool whole = ret == 0;
 	/* The script did not change anything before it had written the end of its note. */
-	if (ret == 0 && text.len < NOTE_MOST && strstr(nw_buf_str(&text), "\nend\n"))
-		put_back(fs, text.data);
-	if (ret == 0)
-		unlinkat(dir, name, 0);
+	if (whole && text.len < NOTE_MOST && strstr(nw_buf_str(&text), "\nend\n"))
+		ret = put_back(fs, text.data);
+	/* Another attempt needs the note, unless the kernel refuses a setting for good. */
+	if (whole && !nw_error_passes(ret) && unlinkat(dir, name, 0) < 0 && ret == 0)
+		ret = -errno;
 	nw_buf_free(&text);
+	return ret;
 }
 
-size_t nw_script_settle(const struct nw_tracefs *fs)
+/* Settles the note if its script is dead. Returns 1, 0 (it lives) or -errno. */
+static int settle_file(const struct nw_tracefs *fs, int dir, const char *name)
 {
-	static const char suffix[] = ".top";
-	int dir = nw_journal_open_place("/run/nopwatch", NULL);
-	int again = dir < 0 ? -1 : dup(dir);
-	DIR *list = again < 0 ? NULL : fdopendir(again);
-	const struct dirent *entry;
-	size_t settled = 0;
+	char session[24];
 
-	while (list && (entry = readdir(list))) {
-		char session[24];
-		size_t len = strlen(entry->d_name);
-		if (len <= sizeof(suffix) - 1 ||
-		    len - (sizeof(suffix) - 1) >= sizeof(session) ||
-		    strcmp(entry->d_name + len - (sizeof(suffix) - 1), suffix) != 0)
-			continue;
-		snprintf(session, sizeof(session), "%.*s",
-			 (int)(len - (sizeof(suffix) - 1)), entry->d_name);
-		if (!nw_script_is_dead(session))
-			continue;
-		settle_note(fs, dir, entry->d_name);
-		settled++;
+	snprintf(session, sizeof(session), "%.*s", (int)(strlen(name) - strlen(suffix)),
+		 name);
+	int ret = nw_script_is_dead(session);
+	if (ret <= 0)
+		return ret;
+	ret = settle_note(fs, dir, name);
+	return ret < 0 ? ret : 1;
+}
+
+size_t nw_script_settle(const struct nw_tracefs *fs, nw_strings *stuck)
+{
+	static const char place[] = "/run/nopwatch";
+	nw_strings notes = {0};
+	size_t settled = 0;
+	int ret = nw_journal_files(place, is_note, &notes);
+	int dir = notes.count ? nw_journal_open_place(place, NULL) : -1;
+
+	ret = ret == 0 && notes.count && dir < 0 ? dir : ret;
+	if (ret < 0)
+		nw_strings_tell(stuck, "cannot look for what killed scripts left in %s: %s",
+				place, nw_strerror(-ret));
+	nw_vec_each (&notes, name) {
+		int done = dir < 0 ? 0 : settle_file(fs, dir, *name);
+		settled += done > 0;
+		if (done < 0)
+			nw_strings_tell(
+				stuck,
+				"the settings that a killed script saved in %s/%s cannot be restored: %s",
+				place, *name, nw_strerror(-done));
 	}
-	if (list)
-		closedir(list);
+	nw_strings_free(&notes);
 	if (dir >= 0)
 		close(dir);
 	return settled;

@@ -69,7 +69,7 @@ static bool kernel_has(const char *type)
 {
 	FILE *list = fopen("/proc/filesystems", "re");
 	char line[128];
-	bool found = false;
+	bool found = !list && nw_is_shortage(errno);
 
 	while (list && fgets(line, sizeof(line), list))
 		found = found || strstr(line, type);
@@ -157,8 +157,11 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 	}
 	bool is_tracefs = faccessat(fs.root, "trace_clock", F_OK, 0) == 0;
 	close(fs.root);
-	if (code != ENOENT)
+	if (code == EACCES || code == EPERM || code == EROFS)
 		return not_allowed(fs.path, code, err);
+	if (code != ENOENT)
+		return nw_fail(err, code, "cannot open %s/uprobe_events: %s", fs.path,
+			       nw_strerror(code));
 	if (told && !is_tracefs) {
 		nw_fail(err, ENOTDIR, "NOPWATCH_TRACEFS: %s is not a tracefs", told);
 		nw_error_hint(err,
