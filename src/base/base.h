@@ -345,6 +345,9 @@ int nw_parse_duration(const char *text, uint64_t *out_ns) nw_must_check;
 /* "512K", "8M", "4096" (bytes), to bytes; more than zero. */
 int nw_parse_size(const char *text, uint64_t *out_bytes) nw_must_check;
 
+/* Like strsep() at commas, but commas inside parentheses belong to the part, as those of "title(a,b),tid". Inside them a
+ * backslash takes the next character, and [...] is as in a regular expression. */
+char *nw_split_keys(char **rest);
 /* fnmatch(3) without special treatment of '/' and '.', in which '-' and '__' are the same
  * (DTrace writes query-start where C has query__start). */
 bool nw_glob_match(const char *pattern, const char *text);

@@ -118,6 +118,39 @@ bool nw_glob_match(const char *pattern, const char *text)
 	return folded_pattern && folded_text && matches(folded_pattern, folded_text);
 }
 
+/* Returns the end of a bracket expression that begins here. A "]" that comes first belongs to it. */
+static char *skip_bracket(char *at)
+{
+	at += at[1] == '^' ? 2 : 1;
+	char *end = *at ? strchr(at + 1, ']') : NULL;
+
+	return end ? end : at + strlen(at) - 1;
+}
+
+char *nw_split_keys(char **rest)
+{
+	char *part = *rest;
+	int depth = 0;
+
+	if (!part)
+		return NULL;
+	for (char *at = part; *at; at++) {
+		if (depth && *at == '\\' && at[1])
+			at++;
+		else if (depth && *at == '[')
+			at = skip_bracket(at);
+		else if (*at == '(' || (*at == ')' && depth))
+			depth += *at == '(' ? 1 : -1;
+		else if (*at == ',' && depth == 0) {
+			*at = '\0';
+			*rest = at + 1;
+			return part;
+		}
+	}
+	*rest = NULL;
+	return part;
+}
+
 unsigned int nw_edit_distance(const char *a, const char *b)
 {
 	enum {

@@ -45,6 +45,7 @@ static int run_through(const struct nw_args *args)
 		.path = args->output ? args->output : "trace.dat",
 		.count = args->count,
 		.states = args->states,
+		.by = args->by,
 		.arg = (void *)(uintptr_t)args,
 		.armed = armed,
 	};
@@ -199,6 +200,10 @@ static int run(const struct nw_args *args)
 		ret = nw_fail_usage(
 			&err,
 			"-n counts hits, which --until does not: use --times for the number of recordings");
+	else if (until && args->by)
+		ret = nw_fail_usage(
+			&err,
+			"--by: with --until nobody reads the hits as they come, and a title is not known later");
 	if (ret < 0)
 		return nw_failure(&nw_cmd_record, &err);
 	if (!with.keep_ns)
@@ -219,11 +224,11 @@ const struct nw_command nw_cmd_record = {
 	.details =
 		"Keeps the raw events in FILE (trace.dat), which `nopwatch report`, `stat --from` and\n"
 		"`trace --from` read on any machine, without privileges; trace-cmd and kernelshark\n"
-		"read it, too.\n\n"
+		"read it, too. --by title also keeps the titles of processes, for `report --by title`.\n\n"
 		"With --until, --until-signal or --until-cmd only what was before is kept: the ring\n"
 		"buffer overwrites its oldest events, nobody reads it, and FILE is written when a span\n"
 		"has taken so long, when SIGUSR2 comes, or when a command fails (docs/flight.md).",
 	.options = NW_OPTIONS_RUN NW_OPTIONS_STACKS
-	"count output until until-signal until-cmd keep times states verbose color",
+	"by count output until until-signal until-cmd keep times states verbose color",
 	.run = run,
 };

@@ -117,16 +117,19 @@ static bool is_partial(const char *name, size_t len)
 	return partial;
 }
 
-/* Joins the names of two groups of the same keys: each part is the start's, or the end's if the start's is unknown. */
+/* Joins the names of two groups of the same keys: each part is the start's, or the end's if the start's is unknown or if
+ * the part is a late key. */
 static int64_t join_names(struct nw_summary *s, const char *start, const char *end)
 {
 	const char *start_stop = start + strlen(start), *end_stop = end + strlen(end);
 	struct nw_buf name = {0};
+	uint64_t late = s->options.late_keys;
 
-	while (start <= start_stop && end <= end_stop) {
+	for (; start <= start_stop && end <= end_stop; late >>= 1) {
 		size_t len = part_len(start, start_stop);
 		size_t end_len = part_len(end, end_stop);
-		bool take_end = is_unknown(start, len);
+		bool take_end = is_unknown(start, len) ||
+				((late & 1) && !is_unknown(end, end_len));
 		nw_buf_add(&name, take_end ? end : start, take_end ? end_len : len);
 		start += len + 1;
 		end += end_len + 1;
@@ -144,7 +147,7 @@ int64_t nw_summary_span_group(struct nw_summary *s, int64_t start, int64_t end)
 	if (start < 0)
 		return end;
 	if (start == end || end < 0 || !s->options.grouped ||
-	    !s->groups.item[start].partial)
+	    (!s->groups.item[start].partial && !s->options.late_keys))
 		return start;
 	if (!s->joined)
 		s->joined = calloc(JOINED_GROUPS, sizeof(*s->joined));

@@ -232,6 +232,8 @@ struct nw_summary_options {
 	enum nw_counted_args args;
 	bool grouped; /* each hit names its group; otherwise all hits are in group 0 */
 	size_t most_groups; /* groups that have rows of their own; 0: NW_MOST_GROUPS */
+	/* Parts of a group's name that a span has from its end, if that knows them; bit 0 is the first part. */
+	uint64_t late_keys;
 	/* Split spans by thread state: the scheduler's events are among the probes */
 	bool states;
 	struct nw_thread_names names;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "observed.h"
 #include "run.h"
 
 bool nw_run_is_return(const struct nw_run *run, size_t probe)
@@ -309,6 +310,10 @@ static nw_noinline int take_other(struct nw_run *run, const struct nw_record *re
 	if (nw_unlikely(run->delivery.stacks) && nw_record_renamed(&part))
 		nw_stacks_renamed(run->delivery.stacks,
 				  nw_tasks_get(run->delivery.tasks, part.tid)->pid);
+	if (nw_unlikely(run->result->observed) && exited)
+		nw_observed_exit(run->result->observed, exited, part.time);
+	if (nw_unlikely(run->result->observed) && old_tid)
+		nw_observed_exec(run->result->observed, part.tid);
 	nw_tasks_record(run->delivery.tasks, &part);
 	if (nw_unlikely(run->result->named_threads))
 		take_name(run, &part);

@@ -22,6 +22,8 @@
 #include "stream/pages/stream.h"
 #include "why/why.h"
 
+struct nw_observed;
+
 /* ---- the request -------------------------------------------------------------------- */
 
 /* A probed file may be replaced while its probes are armed (a package upgrade). The run then does one of these. */
@@ -156,6 +158,7 @@ struct nw_run_result {
 	struct nw_machine_cost machine_cost;
 	struct nw_hit_cost *hit_costs; /* by probe, including its fetches; NULL: unknown */
 	struct nw_stacks *stacks;      /* stacks of hits; NULL: not requested */
+	struct nw_observed *observed;  /* titles of processes; NULL: not requested */
 	uint64_t *disabled_at;	       /* by probe, 0: not disabled; NULL: no probe was */
 	struct nw_probe_state *states; /* by probe; NULL: unknown */
 	/* NULL: not needed, or the kernel does not provide them. */
@@ -205,6 +208,17 @@ const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid);
 /* Makes a line of output from a hit; task: as in hit(). Its pointers are the run's, and valid until hit() returns. */
 struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw_hit *hit,
 				       const struct nw_task *task);
+/* What only the running system knows of a hit (observed.h). */
+enum nw_observed_what {
+	NW_OBSERVED_TITLE, /* of its process */
+	NW_OBSERVED_COUNT
+};
+/* Prepares to tell it, in the consumer's start(). It is an error if the source cannot tell; `key` is the user's word. */
+int nw_run_observe(struct nw_run *run, enum nw_observed_what what, const char *key,
+		   struct nw_error *err);
+/* Returns it for a hit of this process; NULL: it is not known. Valid until the next call. */
+const char *nw_run_observed(struct nw_run *run, enum nw_observed_what what,
+			    const struct nw_hit *hit, pid_t pid);
 /* Returns the wait channel of a kernel stack (NW_STACK_EVENT), valid as long as the result, and the address of that
  * function; NULL: it is unknown. */
 const char *nw_run_wait_channel(const struct nw_run *run, const struct nw_value *callers,
@@ -504,10 +518,14 @@ struct nw_recorder_options {
 	const char *path;
 	uint64_t count; /* stop after so many hits; 0: no limit */
 	bool states;	/* also record thread states */
+	/* Group keys for which reports will ask, as in struct nw_measure_options: what only the running system knows of
+	 * them is recorded, too. */
+	const char *by;
 	void *arg;
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */
 };
 
+/* A mistake in options->by is a usage error. */
 int nw_recorder_open(const struct nw_recorder_options *options, struct nw_recorder **out,
 		     struct nw_error *err);
 struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder);

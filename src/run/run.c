@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "observed.h"
 #include "run.h"
 
 /* ---- notices ------------------------------------------------------------------------ */
@@ -201,6 +202,11 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 	run->had_enough = nw_run_reason(ret) != NW_END_NONE; /* no error */
 	if (run->had_enough)
 		ret = 0;
+	if (ret == 0 && run->result->observed) {
+		nw_observed_tell(run->result->observed, run);
+		if (nw_observed_failed(run->result->observed))
+			return nw_no_memory(err);
+	}
 	return ret < 0 ? ret : source->finish(run, err);
 }
 
@@ -265,6 +271,44 @@ const char *nw_run_wait_channel(const struct nw_run *run, const struct nw_value 
 			frames[count] = narrow;
 	}
 	return nw_kernel_wait_channel(run->result->symbols, frames, count, function);
+}
+
+static int cannot_observe(const struct nw_run *run, const char *key, struct nw_error *err)
+{
+	if (run->source->recorded)
+		nw_fail(err, ENODATA, "--by '%s': %s was recorded without it", key,
+			run->request->source_name);
+	else
+		nw_fail(err, ENODATA, "--by '%s': trace text does not tell it", key);
+	nw_error_hint(
+		err,
+		"it is known only while the programs run: use `nopwatch record --by '%s' ...` or `nopwatch stat --by '%s' ...` there",
+		key, key);
+	return -ENODATA;
+}
+
+int nw_run_observe(struct nw_run *run, enum nw_observed_what what, const char *key,
+		   struct nw_error *err)
+{
+	if (!run->result->observed && run->source->live &&
+	    nw_observed_open(&run->live.space, &run->result->observed) < 0)
+		return nw_no_memory(err);
+	if (run->source->live ||
+	    (run->result->observed && nw_observed_has(run->result->observed, what)))
+		return 0;
+	return cannot_observe(run, key, err);
+}
+
+const char *nw_run_observed(struct nw_run *run, enum nw_observed_what what,
+			    const struct nw_hit *hit, pid_t pid)
+{
+	return nw_observed_get(run->result->observed, what, pid, hit->time);
+}
+
+void nw_run_keep_observed(struct nw_run *run)
+{
+	if (run->result->observed)
+		nw_observed_keep(run->result->observed);
 }
 
 bool nw_run_report_requested(struct nw_run *run)
@@ -374,6 +418,7 @@ bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe)
 
 void nw_result_free(struct nw_run_result *result)
 {
+	nw_observed_free(result->observed);
 	nw_stacks_free(result->stacks);
 	nw_armed_free(&result->armed);
 	nw_plan_free(&result->plan);

@@ -147,6 +147,8 @@ void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner);
 
 /* Returns the run's session, which belongs to the run. */
 struct nw_session *nw_run_session(const struct nw_run *run);
+/* Keeps what nw_run_observed() returns, each change once, for a recording. */
+void nw_run_keep_observed(struct nw_run *run);
 /* Returns the time of the session's trace clock. */
 uint64_t nw_run_now(const struct nw_run *run);
 /* Returns the process of CMD; 0: the run has not started one. */

@@ -454,6 +454,8 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 	nw_vec_each (&run->result->pids, pid)
 		if (ret == 0)
 			ret = nw_pid_space_kernel(&run->live.space, *pid, pid, err);
+	if (ret == 0 && run->result->observed)
+		ret = nw_pid_space_check(&run->live.space, "--by title", err);
 	return ret == 0 && request->stack_count
 		       ? nw_pid_space_check(&run->live.space, "--stack", err)
 		       : ret;

@@ -7,6 +7,7 @@
  * next: powers of two from 128 ns to 17 s. Our buckets end one nanosecond before such a power, and `le` says so, so
  * that every count is exact.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,10 +63,10 @@ static bool has_key(const char *keys, const char *name)
 	return false;
 }
 
-/* Writes a label's name. A sample may have a label once only: a key with the name of one of our labels is called
- * by_KEY, or by_by_KEY if there is a key of that name. */
-static void key_label(const char *keys, const char *key, const char *value,
-		      struct nw_buf *out)
+/* Writes a label's name. A sample may have a label once only: a key with the name of one of our labels, or of a key
+ * before it, is called by_KEY, or by_by_KEY if there is a key of that name. */
+static void key_label(const char *keys, nw_strings *used, const char *key,
+		      const char *value, struct nw_buf *out)
 {
 	static const char *const ours[] = {"probe", "span", "arg", "state", "le"};
 	struct nw_buf name = {0};
@@ -75,15 +76,18 @@ static void key_label(const char *keys, const char *key, const char *value,
 		taken |= strcmp(ours[i], key) == 0;
 	nw_buf_adds(&name, key);
 	for (size_t i = 0; i < name.len; i++) /* sql(query): sql_query_, a->b: a__b */
-		if (strchr("()->.[]", name.data[i]))
+		if (!isalnum((unsigned char)name.data[i]))
 			name.data[i] = '_';
+	taken |= nw_strings_has(used, nw_buf_str(&name));
 	while (taken && !name.failed) {
 		nw_cleanup(nw_free_ptr) char *longer = nw_text("by_%s", nw_buf_str(&name));
 		nw_buf_clear(&name);
 		nw_buf_adds(&name, longer ? longer : "");
 		name.failed |= !longer;
-		taken = has_key(keys, nw_buf_str(&name));
+		taken = has_key(keys, nw_buf_str(&name)) ||
+			nw_strings_has(used, nw_buf_str(&name));
 	}
+	out->failed |= nw_strings_add(used, nw_buf_str(&name), name.len) < 0;
 	label(",", nw_buf_str(&name), value, out);
 	out->failed |= name.failed;
 	nw_buf_free(&name);
@@ -94,13 +98,15 @@ static void group_labels(const char *keys, const char *group, struct nw_buf *out
 {
 	nw_cleanup(nw_free_ptr) char *copy = strdup(keys);
 	char *rest = copy, *key;
+	nw_strings used = {0};
 
 	out->failed |= !copy;
-	while (copy && (key = strsep(&rest, ","))) {
-		key_label(keys, key, group, out);
+	while (copy && (key = nw_split_keys(&rest))) {
+		key_label(keys, &used, key, group, out);
 		group = strchrnul(group, NW_GROUP_SEPARATOR);
 		group += *group != '\0';
 	}
+	nw_strings_free(&used);
 }
 
 /* The subject of a sample: a probe or a span, an argument, a state or none, a group or none. */

@@ -294,6 +294,38 @@ START_TEST(globs_know_dashes)
 }
 END_TEST
 
+START_TEST(keys_are_split_outside_of_parentheses)
+{
+	static const struct {
+		const char *text, *parts;
+	} cases[] = {
+		{"", "<>"},
+		{"a", "<a>"},
+		{"a,b,", "<a><b><>"},
+		{"title(a,b),tid", "<title(a,b)><tid>"},
+		{"title((a,b),c),tid", "<title((a,b),c)><tid>"},
+		{"title([)],b),tid", "<title([)],b)><tid>"},
+		{"title([^])],b),tid", "<title([^])],b)><tid>"},
+		{"title(\\),b),tid", "<title(\\),b)><tid>"},
+		{"a[1],b)", "<a[1]><b)>"},
+		{"title([,b", "<title([,b>"},
+		{"title([", "<title([>"},
+		{"title([^", "<title([^>"},
+		{"title(\\", "<title(\\>"},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		struct nw_buf out = {0};
+		char *copy = strdup(cases[i].text), *rest = copy, *part;
+		while ((part = nw_split_keys(&rest)))
+			nw_buf_printf(&out, "<%s>", part);
+		ck_assert_str_eq(nw_buf_str(&out), cases[i].parts);
+		nw_buf_free(&out);
+		free(copy);
+	}
+}
+END_TEST
+
 START_TEST(distances)
 {
 	ck_assert_uint_eq(nw_edit_distance("", ""), 0);
@@ -329,4 +361,4 @@ UNIT_MAIN("base", error_keeps_reason_and_hint, error_cuts_long_texts,
 	  escape_makes_terminals_safe, vec_hands_out_zeroed_items,
 	  hash_table_finds_all_of_a_hash, hash_table_forgets_what_was_removed,
 	  index_numbers_strings, numbers_are_strict, durations, sizes, globs_know_dashes,
-	  distances, buf_reads_a_file)
+	  keys_are_split_outside_of_parentheses, distances, buf_reads_a_file)

@@ -20,6 +20,7 @@ static struct nw_selection selection;
 static struct nw_plan plan;
 static struct nw_summary *summary;
 static struct nw_span_def span;
+static uint64_t late_keys;
 
 static void setup(bool grouped)
 {
@@ -27,7 +28,8 @@ static void setup(bool grouped)
 						   .spans = &span,
 						   .span_count = 1,
 						   .args = NW_ARGS_ALL,
-						   .grouped = grouped};
+						   .grouped = grouped,
+						   .late_keys = late_keys};
 	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
 			       NULL, NULL);
 
@@ -126,6 +128,34 @@ START_TEST(each_key_is_from_the_end_where_the_start_does_not_have_it)
 			      "1\x1f?: 4+0, 0=0, 1 0 0");
 	expect((size_t)end, "200\x1f"
 			    "2\x1f?: 0+4, 0=0, 0 1 0");
+}
+END_TEST
+
+/* A title may change while a span is open. */
+START_TEST(late_keys_are_from_the_end_if_it_has_them)
+{
+	late_keys = 1 << 1;
+	setup(true);
+	int64_t start = group("a\x1f"
+			      "old"),
+		end = group("b\x1f"
+			    "new"),
+		unknown = group("b\x1f?");
+	hit(START, 1, 100, start);
+	hit(DONE, 1, 107, end);
+	hit(START, 1, 200, start);
+	hit(DONE, 1, 203, unknown);
+	expect((size_t)start, "a\x1f"
+			      "old: 2+0, 1=3, 0 0 0");
+	expect(3, "a\x1f"
+		  "new: 0+0, 1=7, 0 0 0");
+	teardown();
+	late_keys = 1;
+	setup(true);
+	hit(START, 1, 100, group("old"));
+	hit(DONE, 1, 107, group("new"));
+	expect(1, "new: 0+1, 1=7, 0 0 0");
+	late_keys = 0;
 }
 END_TEST
 
@@ -408,6 +438,7 @@ END_TEST
 UNIT_MAIN_WITH("summary_group", NULL, teardown, groups_have_rows_only_of_what_they_hit,
 	       without_groups_all_is_one, a_latency_belongs_to_the_group_of_its_start,
 	       each_key_is_from_the_end_where_the_start_does_not_have_it,
+	       late_keys_are_from_the_end_if_it_has_them,
 	       a_span_may_make_a_group_while_its_hit_is_taken,
 	       hits_that_cannot_say_their_group_have_one_of_their_own,
 	       what_is_given_up_is_counted_where_it_began,

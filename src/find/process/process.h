@@ -113,6 +113,14 @@ int nw_pid_space_threads(const struct nw_pid_space *space, pid_t process, nw_pid
 			 struct nw_error *err);
 int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *process,
 		      char comm[16]);
+/*
+ * Reads the title of a process, by the kernel's number: its arguments with blanks between them, as ps shows them and as
+ * PostgreSQL and others rewrite them; "[NAME]" if it has none. Reads where the path of a descriptor leads. Of a text
+ * that does not fit, the last bytes are "...". Return 0 or -errno; -ESRCH: the process has gone or is ending.
+ */
+int nw_pid_space_title(const struct nw_pid_space *space, pid_t pid, char *out, size_t size);
+int nw_pid_space_path(const struct nw_pid_space *space, pid_t pid, int32_t fd, char *out,
+		      size_t size);
 /* Returns the number that the kernel has given to a process or thread last. 0: not known. space NULL: our
  * numbers are the kernel's. */
 uint64_t nw_pid_space_last_born(const struct nw_pid_space *space);

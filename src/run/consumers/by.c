@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,90 +13,22 @@
 #include "show/text/text.h"
 #include "sql.h"
 
-/* ---- what was asked for ------------------------------------------------------------- */
+/* ---- functions of arguments --------------------------------------------------------- */
 
-static int add_key(struct nw_by *by, const char *text, const char *name,
-		   struct nw_error *err)
-{
-	static const char *const known[] = {[NW_BY_TID] = "tid",
-					    [NW_BY_PID] = "pid",
-					    [NW_BY_COMM] = "comm",
-					    [NW_BY_CPU] = "cpu"};
+/* A function of an argument, "NAME(ARGUMENT)". */
+struct nw_by_function {
+	const char *name;
+	const char *type;   /* to be written behind the argument in the spec */
+	size_t most_groups; /* 0: the limit of the summary */
+	/* Checks the argument's type. */
+	int (*check)(const struct nw_by_key *key, const struct nw_selection *selection,
+		     struct nw_error *err);
+	/* Appends what a string is grouped by. */
+	void (*add)(const struct nw_value *value, struct nw_buf *out);
+};
 
-	if (!*name || strcmp(name, "sql()") == 0)
-		return nw_fail_usage(err, "--by '%s': a key is empty", text);
-	nw_vec_each (&by->keys, key)
-		if (strcmp(key->name, name) == 0)
-			return nw_fail_usage(err, "--by '%s': '%s' is there twice", text,
-					     name);
-	struct nw_by_key *key = nw_vec_add(&by->keys);
-	if (!key)
-		return nw_no_memory(err);
-	*key = (struct nw_by_key){.what = NW_BY_ARG, .name = strdup(name)};
-	for (size_t i = 0; i < NW_COUNT(known); i++)
-		if (strcmp(known[i], name) == 0)
-			key->what = (enum nw_by_what)i;
-	const size_t len = strlen(name);
-	key->sql = strncmp(name, "sql(", 4) == 0 && name[len - 1] == ')';
-	key->arg_name = key->sql ? strndup(name + 4, len - 5) : strdup(name);
-	return key->name && key->arg_name ? 0 : nw_no_memory(err);
-}
-
-int nw_by_parse(const char *text, struct nw_by *out, struct nw_error *err)
-{
-	struct nw_by by = {0};
-	nw_cleanup(nw_free_ptr) char *copy = text ? strdup(text) : NULL;
-	char *rest = copy, *name;
-	int ret = text && !copy ? nw_no_memory(err) : 0;
-
-	while (ret == 0 && (name = strsep(&rest, ",")))
-		ret = add_key(&by, text, name, err);
-	if (ret < 0)
-		nw_by_free(&by);
-	else
-		*out = by;
-	return ret;
-}
-
-void nw_by_free(struct nw_by *by)
-{
-	nw_vec_each (&by->keys, key) {
-		free(key->name);
-		free(key->arg_name);
-		free(key->arg);
-	}
-	nw_vec_free(&by->keys);
-	nw_buf_free(&by->text);
-}
-
-size_t nw_by_most_groups(const struct nw_by *by)
-{
-	nw_vec_each (&by->keys, key)
-		if (key->sql)
-			return NW_BY_MOST_SHAPES;
-	return 0;
-}
-
-bool nw_by_needs_args(const struct nw_by *by)
-{
-	nw_vec_each (&by->keys, key)
-		if (key->what == NW_BY_ARG)
-			return true;
-	return false;
-}
-
-bool nw_by_needs_tasks(const struct nw_by *by)
-{
-	nw_vec_each (&by->keys, key)
-		if (key->what == NW_BY_PID || key->what == NW_BY_COMM)
-			return true;
-	return false;
-}
-
-/* ---- which arguments ---------------------------------------------------------------- */
-
-/* Checks that the argument of sql() is a string: an argument of another type would be its address. In text, values
- * are taken as they are. */
+/* Checks that the argument is a string: an argument of another type would be its address. In text, values are taken as
+ * they are. */
 static int check_text(const struct nw_by_key *key, const struct nw_selection *selection,
 		      struct nw_error *err)
 {
@@ -118,6 +51,223 @@ static int check_text(const struct nw_by_key *key, const struct nw_selection *se
 	return -EINVAL;
 }
 
+static void add_shape(const struct nw_value *value, struct nw_buf *out)
+{
+	nw_sql_shape(value->text, value->len, value->cut, out);
+}
+
+static const struct nw_by_function functions[] = {
+	{"sql", ":string", NW_BY_MOST_SHAPES, check_text, add_shape},
+};
+
+/* ---- titles ------------------------------------------------------------------------- */
+
+/* A regular expression, and what it has found in recent titles: by process. */
+struct nw_by_regex {
+	regex_t regex;
+	struct {
+		char *title, *found; /* found: NULL if it did not match */
+	} recent[64];
+};
+
+static void free_regex(struct nw_by_regex *regex)
+{
+	if (!regex)
+		return;
+	regfree(&regex->regex);
+	for (size_t i = 0; i < NW_COUNT(regex->recent); i++) {
+		free(regex->recent[i].title);
+		free(regex->recent[i].found);
+	}
+	free(regex);
+}
+
+static int parse_regex(struct nw_by_key *key, const char *text, struct nw_error *err)
+{
+	char why[128];
+	struct nw_by_regex *regex = calloc(1, sizeof(*regex));
+
+	if (!regex)
+		return nw_no_memory(err);
+	int ret = regcomp(&regex->regex, text, REG_EXTENDED);
+	if (ret == 0) {
+		key->regex = regex;
+		return 0;
+	}
+	regerror(ret, &regex->regex, why, sizeof(why));
+	free(regex);
+	nw_fail_usage(err, "--by '%s': '%s' is no regular expression: %s", key->name, text,
+		      why);
+	nw_error_hint(
+		err,
+		"POSIX's extended ones are meant, as of `grep -E`; the first group is the key, as in --by 'title(^postgres: ([^ ]+))'");
+	return -EINVAL;
+}
+
+/* Returns what the expression finds in a title: its first group or else all that matches. NULL: it does not match. */
+static char *search(const struct nw_by_regex *regex, const char *title)
+{
+	regmatch_t match[2];
+
+	if (regexec(&regex->regex, title, NW_COUNT(match), match, 0) != 0)
+		return NULL;
+	const regmatch_t *found = &match[regex->regex.re_nsub > 0];
+	return found->rm_so < 0 ? NULL
+				: strndup(title + found->rm_so,
+					  (size_t)(found->rm_eo - found->rm_so));
+}
+
+/* The same, remembered for each process, since its title does not change at every hit. */
+static const char *search_once(struct nw_by_regex *regex, pid_t pid, const char *title)
+{
+	size_t at = nw_hash64((uint32_t)pid) % NW_COUNT(regex->recent);
+
+	if (regex->recent[at].title && strcmp(regex->recent[at].title, title) == 0)
+		return regex->recent[at].found;
+	free(regex->recent[at].title);
+	free(regex->recent[at].found);
+	regex->recent[at].title = strdup(title);
+	regex->recent[at].found = search(regex, title);
+	return regex->recent[at].found;
+}
+
+/* Returns the title of a hit's process, or of it what is asked for; NULL: it is not known, or has no such part. */
+static const char *title_of(const struct nw_by_key *key, struct nw_run *run,
+			    const struct nw_hit *hit, const struct nw_task *task)
+{
+	const char *title = nw_run_observed(run, NW_OBSERVED_TITLE, hit, task->pid);
+
+	return title && key->regex ? search_once(key->regex, task->pid, title) : title;
+}
+
+/* ---- what was asked for ------------------------------------------------------------- */
+
+/* Returns the text inside "WORD(...)", which the caller frees; NULL: the key is not of that form. *failed: no memory. */
+static char *inside(const char *key, const char *word, bool *failed)
+{
+	size_t len = strlen(key), prefix = strlen(word);
+
+	if (strncmp(key, word, prefix) != 0 || key[prefix] != '(' || key[len - 1] != ')')
+		return NULL;
+	char *text = strndup(key + prefix + 1, len - prefix - 2);
+	*failed |= !text;
+	return text;
+}
+
+/* Finds out what a key is. */
+static int parse_key(struct nw_by_key *key, struct nw_error *err)
+{
+	static const char *const known[] = {[NW_BY_TID] = "tid",
+					    [NW_BY_PID] = "pid",
+					    [NW_BY_COMM] = "comm",
+					    [NW_BY_CPU] = "cpu",
+					    [NW_BY_TITLE] = "title"};
+	bool failed = false;
+
+	for (size_t i = 0; i < NW_COUNT(known); i++)
+		if (strcmp(known[i], key->name) == 0)
+			key->what = (enum nw_by_what)i;
+	nw_cleanup(nw_free_ptr) char *regex = inside(key->name, "title", &failed);
+	if (regex) {
+		key->what = NW_BY_TITLE;
+		return parse_regex(key, regex, err);
+	}
+	for (size_t i = 0; i < NW_COUNT(functions) && !key->arg_name && !failed; i++) {
+		key->arg_name = inside(key->name, functions[i].name, &failed);
+		if (key->arg_name)
+			key->function = &functions[i];
+	}
+	if (!key->arg_name && !failed)
+		key->arg_name = strdup(key->name);
+	return key->arg_name ? 0 : nw_no_memory(err);
+}
+
+static int add_key(struct nw_by *by, const char *text, const char *name,
+		   struct nw_error *err)
+{
+	const size_t len = strlen(name);
+
+	if (len < 1 || (len > 2 && strcmp(name + len - 2, "()") == 0))
+		return nw_fail_usage(err, "--by '%s': a key is empty", text);
+	if (strchr(name, '(') && name[len - 1] != ')')
+		return nw_fail_usage(err, "--by '%s': ')' is missing behind '%s'", text,
+				     name);
+	nw_vec_each (&by->keys, key)
+		if (strcmp(key->name, name) == 0)
+			return nw_fail_usage(err, "--by '%s': '%s' is there twice", text,
+					     name);
+	struct nw_by_key *key = nw_vec_add(&by->keys);
+	if (!key)
+		return nw_no_memory(err);
+	*key = (struct nw_by_key){.what = NW_BY_ARG, .name = strdup(name)};
+	return key->name ? parse_key(key, err) : nw_no_memory(err);
+}
+
+int nw_by_parse(const char *text, struct nw_by *out, struct nw_error *err)
+{
+	struct nw_by by = {0};
+	nw_cleanup(nw_free_ptr) char *copy = text ? strdup(text) : NULL;
+	char *rest = copy, *name;
+	int ret = text && !copy ? nw_no_memory(err) : 0;
+
+	while (ret == 0 && (name = nw_split_keys(&rest)))
+		ret = add_key(&by, text, name, err);
+	if (ret < 0)
+		nw_by_free(&by);
+	else
+		*out = by;
+	return ret;
+}
+
+void nw_by_free(struct nw_by *by)
+{
+	nw_vec_each (&by->keys, key) {
+		free(key->name);
+		free(key->arg_name);
+		free(key->arg);
+		free_regex(key->regex);
+	}
+	nw_vec_free(&by->keys);
+	nw_buf_free(&by->text);
+}
+
+size_t nw_by_most_groups(const struct nw_by *by)
+{
+	nw_vec_each (&by->keys, key)
+		if (key->function && key->function->most_groups)
+			return key->function->most_groups;
+	return 0;
+}
+
+bool nw_by_needs_args(const struct nw_by *by)
+{
+	nw_vec_each (&by->keys, key)
+		if (key->what == NW_BY_ARG)
+			return true;
+	return false;
+}
+
+bool nw_by_needs_tasks(const struct nw_by *by)
+{
+	nw_vec_each (&by->keys, key)
+		if (key->what == NW_BY_PID || key->what == NW_BY_COMM ||
+		    key->what == NW_BY_TITLE)
+			return true;
+	return false;
+}
+
+uint64_t nw_by_late_keys(const struct nw_by *by)
+{
+	uint64_t late = 0;
+
+	for (size_t i = 0; i < by->keys.count && i < 64; i++)
+		if (by->keys.item[i].what == NW_BY_TITLE)
+			late |= UINT64_C(1) << i;
+	return late;
+}
+
+/* ---- which arguments ---------------------------------------------------------------- */
+
 static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 		    struct nw_error *err)
 {
@@ -131,23 +281,34 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 		found |= key->arg[i] >= 0;
 	}
 	if (found)
-		return key->sql ? check_text(key, selection, err) : 0;
+		return key->function ? key->function->check(key, selection, err) : 0;
 	nw_fail_usage(err, "--by '%s': no probe has an argument of that name", key->name);
 	nw_error_hint(
 		err,
-		"name it in the spec, as in 'PROVIDER:NAME(%s%s)', or use arg0, arg1, ... or one of tid, pid, comm, cpu",
-		key->arg_name, key->sql ? ":string" : "");
+		"name it in the spec, as in 'PROVIDER:NAME(%s%s)', or use arg0, arg1, ... or one of tid, pid, comm, cpu, title",
+		key->arg_name, key->function ? key->function->type : "");
 	return -EINVAL;
 }
 
-int nw_by_bind(struct nw_by *by, const struct nw_selection *selection, struct nw_error *err)
+int nw_by_bind(struct nw_by *by, struct nw_run *run, struct nw_error *err)
 {
 	int ret = 0;
 
-	nw_vec_each (&by->keys, key)
+	nw_vec_each (&by->keys, key) {
 		if (ret == 0 && key->what == NW_BY_ARG)
-			ret = bind_key(key, selection, err);
+			ret = bind_key(key, &nw_run_so_far(run)->selection, err);
+		if (ret == 0 && key->what == NW_BY_TITLE)
+			ret = nw_run_observe(run, NW_OBSERVED_TITLE, key->name, err);
+	}
 	return ret;
+}
+
+void nw_by_observe(const struct nw_by *by, struct nw_run *run, const struct nw_task *task,
+		   const struct nw_hit *hit)
+{
+	nw_vec_each (&by->keys, key)
+		if (key->what == NW_BY_TITLE)
+			nw_run_observed(run, NW_OBSERVED_TITLE, hit, task->pid);
 }
 
 /* ---- the group of a hit ------------------------------------------------------------- */
@@ -188,6 +349,16 @@ static void add_string(struct nw_buf *out, const char *text, size_t len)
 			out->data[i] = '?';
 }
 
+/* Appends a title, or what was asked of it. */
+static void add_title(const char *title, struct nw_buf *out)
+{
+	const size_t len = strlen(title);
+
+	add_string(out, title, nw_min64(len, NW_BY_TITLE_BYTES));
+	if (len > NW_BY_TITLE_BYTES)
+		nw_buf_adds(out, "...");
+}
+
 /* Appends a value. A string that was cut stands for all that begin like it, so it is marked. */
 static void add_value(const struct nw_by_key *key, struct nw_buf *out,
 		      const struct nw_value *value)
@@ -196,19 +367,28 @@ static void add_value(const struct nw_by_key *key, struct nw_buf *out,
 		nw_value_print(value, out);
 		return;
 	}
-	if (key->sql)
-		nw_sql_shape(value->text, value->len, value->cut, out);
+	if (key->function)
+		key->function->add(value, out);
 	else
 		add_string(out, value->text, value->len);
 	nw_buf_adds(out, value->cut ? "..." : value->untrusted ? "?" : "");
 }
 
+static int64_t group_of_text(const struct nw_by *by, struct nw_summary *summary)
+{
+	return by->text.failed
+		       ? -ENOMEM
+		       : nw_summary_group(summary, nw_buf_str(&by->text), by->text.len);
+}
+
 /* Groups by one key, the usual case: no text is made of a number whose group is known. */
-static int64_t group_by_one(struct nw_by *by, struct nw_summary *summary,
-			    const struct nw_hit *hit, const struct nw_task *task)
+static int64_t group_by_one(struct nw_by *by, struct nw_run *run,
+			    struct nw_summary *summary, const struct nw_hit *hit,
+			    const struct nw_task *task)
 {
 	const struct nw_by_key *key = by->keys.item;
 	const struct nw_value *value;
+	const char *title;
 
 	switch (key->what) {
 	case NW_BY_TID:
@@ -219,6 +399,13 @@ static int64_t group_by_one(struct nw_by *by, struct nw_summary *summary,
 		return group_of_number(by, summary, hit->cpu, false);
 	case NW_BY_COMM:
 		return nw_summary_group(summary, task->comm, strlen(task->comm));
+	case NW_BY_TITLE:
+		title = title_of(key, run, hit, task);
+		if (!title)
+			return -1;
+		nw_buf_clear(&by->text);
+		add_title(title, &by->text);
+		return group_of_text(by, summary);
 	case NW_BY_ARG:
 		break;
 	}
@@ -228,17 +415,20 @@ static int64_t group_by_one(struct nw_by *by, struct nw_summary *summary,
 	if (value->kind == NW_VALUE_SIGNED || value->kind == NW_VALUE_UNSIGNED)
 		return group_of_number(by, summary, value->number,
 				       value->kind == NW_VALUE_SIGNED);
-	if (value->kind == NW_VALUE_STRING && !value->cut && !value->untrusted && !key->sql)
+	if (value->kind == NW_VALUE_STRING && !value->cut && !value->untrusted &&
+	    !key->function)
 		return nw_summary_group(summary, value->text, value->len);
 	nw_buf_clear(&by->text);
 	add_value(key, &by->text, value);
-	return nw_summary_group(summary, nw_buf_str(&by->text), by->text.len);
+	return group_of_text(by, summary);
 }
 
-static void add_part(const struct nw_by_key *key, const struct nw_hit *hit,
-		     const struct nw_task *task, struct nw_buf *out)
+static void add_part(const struct nw_by_key *key, struct nw_run *run,
+		     const struct nw_hit *hit, const struct nw_task *task,
+		     struct nw_buf *out)
 {
 	const struct nw_value *value = NULL;
+	const char *title;
 
 	switch (key->what) {
 	case NW_BY_TID:
@@ -253,6 +443,10 @@ static void add_part(const struct nw_by_key *key, const struct nw_hit *hit,
 	case NW_BY_COMM:
 		add_string(out, task->comm, strlen(task->comm));
 		return;
+	case NW_BY_TITLE:
+		title = title_of(key, run, hit, task);
+		add_title(title ? title : "?", out);
+		return;
 	case NW_BY_ARG:
 		value = value_of(key, hit);
 		break;
@@ -263,20 +457,18 @@ static void add_part(const struct nw_by_key *key, const struct nw_hit *hit,
 		add_value(key, out, value);
 }
 
-int64_t nw_by_group(struct nw_by *by, struct nw_summary *summary, const struct nw_hit *hit,
-		    const struct nw_task *task)
+int64_t nw_by_group(struct nw_by *by, struct nw_run *run, struct nw_summary *summary,
+		    const struct nw_hit *hit, const struct nw_task *task)
 {
 	if (by->keys.count == 0)
 		return 0;
 	if (by->keys.count == 1)
-		return group_by_one(by, summary, hit, task);
+		return group_by_one(by, run, summary, hit, task);
 	nw_buf_clear(&by->text);
 	nw_vec_each (&by->keys, key) {
 		if (key != by->keys.item)
 			nw_buf_addc(&by->text, NW_GROUP_SEPARATOR);
-		add_part(key, hit, task, &by->text);
+		add_part(key, run, hit, task, &by->text);
 	}
-	return by->text.failed
-		       ? -ENOMEM
-		       : nw_summary_group(summary, nw_buf_str(&by->text), by->text.len);
+	return group_of_text(by, summary);
 }

@@ -3,27 +3,33 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_BY_H
 #define NOPWATCH_RUN_CONSUMERS_BY_H
 
-#include "find/probe/probe.h"
-#include "measure/summary.h"
+#include "run/engine.h"
 
 enum nw_by_what {
 	NW_BY_TID,
 	NW_BY_PID,
 	NW_BY_COMM,
 	NW_BY_CPU,
+	NW_BY_TITLE, /* of the process: "title", or "title(REGEX)" */
 	NW_BY_ARG
 };
 
 enum {
 	NW_BY_CACHE = 256,
-	NW_BY_MOST_SHAPES = 1000
+	NW_BY_MOST_SHAPES = 1000,
+	NW_BY_TITLE_BYTES = 256 /* of a title in a group's name; the rest is cut */
 };
+
+struct nw_by_function;
+struct nw_by_regex;
 
 struct nw_by_key {
 	enum nw_by_what what;
 	char *name;
 	char *arg_name; /* ARG: "query" of "sql(query)" */
-	bool sql;	/* ARG: group by the shapes of statements, not by their texts */
+	/* ARG: "sql" of "sql(query)"; NULL: the value itself */
+	const struct nw_by_function *function;
+	struct nw_by_regex *regex; /* TITLE: of "title(REGEX)"; NULL: the whole title */
 	int *arg; /* ARG: number of the argument, by probe; -1: it has none of that name */
 };
 
@@ -45,12 +51,18 @@ size_t nw_by_most_groups(const struct nw_by *by);
 /* Do hits need their values, or the processes and names of their threads? */
 bool nw_by_needs_args(const struct nw_by *by);
 bool nw_by_needs_tasks(const struct nw_by *by);
-/* Finds the arguments of the keys. It is a usage error if no probe has one of that name. */
-int nw_by_bind(struct nw_by *by, const struct nw_selection *selection,
-	       struct nw_error *err);
+/* Returns which keys, by their places in a group's name (bit 0: the first), a span takes from its end: those that
+ * may change meanwhile. */
+uint64_t nw_by_late_keys(const struct nw_by *by);
+/* Finds the arguments of the keys. It is a usage error if no probe has one of that name, and an error if the run
+ * cannot tell what a key needs. */
+int nw_by_bind(struct nw_by *by, struct nw_run *run, struct nw_error *err);
 /* Returns the group of a hit; -1: the hit does not tell; -ENOMEM. In the name of a group by several keys, the parts
  * are separated by NW_GROUP_SEPARATOR. */
-int64_t nw_by_group(struct nw_by *by, struct nw_summary *summary, const struct nw_hit *hit,
-		    const struct nw_task *task);
+int64_t nw_by_group(struct nw_by *by, struct nw_run *run, struct nw_summary *summary,
+		    const struct nw_hit *hit, const struct nw_task *task);
+/* Asks the run what the keys need of the system at this hit, for a recording. */
+void nw_by_observe(const struct nw_by *by, struct nw_run *run, const struct nw_task *task,
+		   const struct nw_hit *hit);
 
 #endif

@@ -193,6 +193,7 @@ static int open_summary(struct nw_measure *m, const struct nw_by *by,
 		.args = args,
 		.grouped = by->keys.count > 0,
 		.most_groups = nw_by_most_groups(by),
+		.late_keys = nw_by_late_keys(by),
 		.states = m->options.states,
 		.names = {.comm = comm_of, .channel = channel_of, .arg = m},
 		.listener = m->options.listener || m->options.bins || m->slow || m->starts
@@ -241,7 +242,7 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = check_hists(m, selection, err);
 	if (ret == 0)
-		ret = nw_by_bind(m->by, selection, err);
+		ret = nw_by_bind(m->by, run, err);
 	bool slow = nw_slower_asked(&m->options.slower);
 	if (ret == 0 && slow &&
 	    nw_slow_watch_open(&m->options.slower, m->spans.count, &m->slow) < 0)
@@ -338,7 +339,7 @@ void nw_measure_keys(const struct nw_measure *m, struct nw_buf *out)
 {
 	nw_strings known = {0};
 
-	nw_buf_adds(out, "tid, pid, comm, cpu");
+	nw_buf_adds(out, "tid, pid, comm, cpu, title");
 	nw_vec_each (&nw_run_so_far(m->run)->selection.probes, probe) {
 		for (size_t i = 0; has_values(m, *probe) && i < (*probe)->args.count; i++) {
 			char name[32];
@@ -360,7 +361,7 @@ static int make_by(const struct nw_measure *m, const char *text, struct nw_by *o
 	int ret = nw_by_parse(text, out, err);
 
 	if (ret == 0)
-		ret = nw_by_bind(out, selection, err);
+		ret = nw_by_bind(out, m->run, err);
 	nw_vec_each (&out->keys, key) {
 		bool fetched = key->what != NW_BY_ARG;
 		for (size_t i = 0; ret == 0 && !fetched && i < selection->probes.count; i++)
@@ -546,7 +547,9 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct nw_measure *m = arg;
 	int ret = hit->time >= m->next ? end_intervals(m, hit->time, &m->failure) : 0;
-	int64_t group = m->by->keys.count ? nw_by_group(m->by, m->summary, hit, task) : 0;
+	int64_t group = m->by->keys.count
+				? nw_by_group(m->by, m->run, m->summary, hit, task)
+				: 0;
 
 	if (ret == 0 &&
 	    nw_unlikely(group == -ENOMEM)) /* -1: the hit has no such argument */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "recorder.h"
+#include "run/observed.h"
 
 /* ---- pages -------------------------------------------------------------------------- */
 
@@ -106,7 +107,9 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	bool direct;
 
 	r->run = run;
-	return nw_replace_try(r->options.path, &direct, err);
+	int ret = nw_by_bind(&r->by, run, err);
+	nw_run_keep_observed(run);
+	return ret < 0 ? ret : nw_replace_try(r->options.path, &direct, err);
 }
 
 static int armed(void *arg, struct nw_run *run, struct nw_error *err)
@@ -182,9 +185,9 @@ static int hit(void *arg, const struct nw_hit *hit, const struct nw_task *task)
 {
 	struct nw_recorder *r = arg;
 
-	(void)hit;
 	if (nw_recorder_note(r, task) < 0)
 		return -ENOMEM;
+	nw_by_observe(&r->by, r->run, task, hit);
 	return r->options.count && r->run->result->hits >= r->options.count ? -ECANCELED
 									    : 0;
 }
@@ -314,6 +317,8 @@ void nw_recorder_table(const struct nw_recorder *r, const struct nw_run_result *
 	}
 	nw_vec_each (&result->pids, pid)
 		nw_buf_printf(out, "only %d\n", (int)*pid);
+	if (result->observed)
+		nw_observed_save(result->observed, out);
 	if (result->stacks)
 		nw_stacks_save(result->stacks, out);
 	save_tasks(&r->older_tasks, out, comms);
@@ -356,7 +361,7 @@ int nw_recorder_open(const struct nw_recorder_options *options, struct nw_record
 	if (!r)
 		return nw_no_memory(err);
 	r->options = *options;
-	return 0;
+	return nw_by_parse(options->by, &r->by, err);
 }
 
 struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder)
@@ -377,7 +382,7 @@ struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder)
 		.start = start,
 		.armed = armed,
 		.hit = hit,
-		.hits = recorder->options.count ? NULL : hits,
+		.hits = recorder->options.count || recorder->by.keys.count ? NULL : hits,
 	};
 }
 
@@ -390,6 +395,7 @@ void nw_recorder_free(struct nw_recorder *r)
 		if (cpu->fd >= 0)
 			close(cpu->fd);
 	nw_vec_free(&r->cpus);
+	nw_by_free(&r->by);
 	nw_index_free(&r->tasks);
 	nw_index_free(&r->older_tasks);
 	nw_strings_free(&r->formats);

@@ -4,6 +4,7 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_RECORDER_H
 #define NOPWATCH_RUN_CONSUMERS_RECORDER_H
 
+#include "by.h"
 #include "run/sources/sources.h"
 #include "stream/recording/recording.h"
 
@@ -14,6 +15,7 @@ enum {
 struct nw_recorder {
 	struct nw_recorder_options options;
 	struct nw_run *run;
+	struct nw_by by;
 	struct nw_recording_parts parts;
 	nw_strings symbols; /* "ADDRESS NAME", without duplicates */
 	size_t page_size;

@@ -20,6 +20,8 @@ enum {
 	TICK_MS = 100,
 	REST_MS = 500, /* the same while nothing is to be read */
 	POLL_MS = 20,  /* if the kernel cannot wake us when reading pays off */
+	OBSERVE_MS =
+		10, /* if the system is asked about each hit: a title may change soon */
 	THREAD_SCAN_NS =
 		250000000 /* for looking up all threads before the probes are armed */
 };
@@ -68,7 +70,9 @@ static int open_stream(struct nw_run *run, struct nw_error *err)
 		.now = trace_now,
 		.now_arg = run,
 		.largest = alone ? run->delivery.formats.largest : 0,
-		.poll_ms = run->live.features.has[NW_FEATURE_BUFFER_PERCENT] ? 0 : POLL_MS,
+		.poll_ms = run->result->observed			       ? OBSERVE_MS
+			   : run->live.features.has[NW_FEATURE_BUFFER_PERCENT] ? 0
+									       : POLL_MS,
 	};
 
 	return ret < 0 ? ret

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "run/limits/guards.h"
+#include "run/observed.h"
 #include "stream/recording/recording.h"
 
 #include "sources.h"
@@ -161,6 +162,18 @@ static void take_origin(struct replay *replay, char *const *words)
 	}
 }
 
+/* Takes a title; false: the line is another one. */
+static bool take_observed(struct replay *replay, char *const *words, size_t count)
+{
+	struct nw_run_result *result = replay->run->result;
+
+	if (strcmp(words[0], "title") != 0)
+		return false;
+	if (!result->observed && nw_observed_open(NULL, &result->observed) < 0)
+		replay->failed = true;
+	return result->observed && nw_observed_line(result->observed, words, count);
+}
+
 /* Takes a line of the table that does not belong to the plan. Unknown lines are from a later version, and are
  * skipped. */
 static void take_line(void *arg, char *const *words, size_t count)
@@ -175,6 +188,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 		run->result->stacks = run->delivery.stacks;
 	}
 	if (run->delivery.stacks && nw_stacks_line(run->delivery.stacks, words, count))
+		return;
+	if (take_observed(replay, words, count))
 		return;
 	if (strcmp(words[0], "task") == 0 && count == 4)
 		add_task(replay, words);

@@ -432,7 +432,7 @@ static void group_parts(const struct nw_report *report, struct nw_json *json,
 
 	nw_json_key(json, "by");
 	nw_json_open(json, '{');
-	while (keys && (key = strsep(&rest, ","))) {
+	while (keys && (key = nw_split_keys(&rest))) {
 		const char separator[] = {NW_GROUP_SEPARATOR, '\0'};
 		size_t len = strcspn(name, separator);
 		nw_json_key(json, key);

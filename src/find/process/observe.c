@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/* Facts of a process that change while it runs, by the kernel's number: its title, and the paths of its descriptors. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proc.h"
+
+enum {
+	PROC_PATH = 64
+};
+
+/* Writes the path of a file of /proc/PID, and returns the directory that it is below; -ESRCH: no /proc shows the
+ * kernel's numbers. */
+static int place(const struct nw_pid_space *space, pid_t pid, const char *file,
+		 char path[PROC_PATH])
+{
+	if (space->foreign && space->host < 0)
+		return -ESRCH;
+	snprintf(path, PROC_PATH, "%s%d/%s", space->foreign ? "" : "/proc/", (int)pid,
+		 file);
+	return space->foreign ? space->host : AT_FDCWD;
+}
+
+/* Marks a text that fills its room: its end is missing. */
+static void mark_cut(char *text, size_t len, size_t size)
+{
+	if (len + 1 == size && len >= 3)
+		memcpy(text + len - 3, "...", 3);
+}
+
+/* Writes "[NAME]", as ps does, for a thread of the kernel and a program that has cleared its arguments. A process that
+ * is ending has no arguments either, and -ESRCH. */
+static int title_of_name(const struct nw_pid_space *space, pid_t pid, char *out,
+			 size_t size)
+{
+	struct nw_process_stat stat = {0};
+	struct nw_buf text = {0};
+	char path[PROC_PATH], comm[16];
+	struct stat exe;
+	pid_t process;
+
+	int dir = place(space, pid, "exe", path);
+	bool runs = fstatat(dir, path, &exe, 0) == 0;
+	if (!runs) {
+		dir = place(space, pid, "stat", path);
+		runs = nw_buf_read_file(&text, dir, path) == 0 &&
+		       nw_proc_stat(nw_buf_str(&text), &stat) == 0 && stat.kernel;
+		nw_buf_free(&text);
+	}
+	if (!runs || nw_pid_space_task(space, pid, &process, comm) < 0)
+		return -ESRCH;
+	snprintf(out, size, "[%s]", comm);
+	return 0;
+}
+
+int nw_pid_space_title(const struct nw_pid_space *space, pid_t pid, char *out, size_t size)
+{
+	char path[PROC_PATH];
+	int dir = place(space, pid, "cmdline", path);
+	int fd = dir == -ESRCH ? -1 : openat(dir, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return dir == -ESRCH ? -ESRCH : -errno;
+	ssize_t len = read(fd, out, size - 1);
+	int ret = len < 0 ? -errno : 0;
+	close(fd);
+	if (ret < 0)
+		return ret;
+	mark_cut(out, (size_t)len, size);
+	/* PostgreSQL fills the rest of its arguments with NULs. */
+	while (len > 0 && (out[len - 1] == '\0' || out[len - 1] == ' '))
+		len--;
+	if (len == 0)
+		return title_of_name(space, pid, out, size);
+	for (ssize_t i = 0; i < len; i++)
+		if (!out[i])
+			out[i] = ' ';
+	out[len] = '\0';
+	return 0;
+}
+
+int nw_pid_space_path(const struct nw_pid_space *space, pid_t pid, int32_t fd, char *out,
+		      size_t size)
+{
+	char path[PROC_PATH], file[32];
+
+	snprintf(file, sizeof(file), "fd/%" PRId32, fd);
+	int dir = place(space, pid, file, path);
+	ssize_t len = dir == -ESRCH ? -1 : readlinkat(dir, path, out, size - 1);
+	if (len < 0)
+		return dir == -ESRCH ? -ESRCH : -errno;
+	mark_cut(out, (size_t)len, size);
+	out[len] = '\0';
+	return 0;
+}

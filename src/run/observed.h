@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What only the running system knows of a hit, and no event tells: the title of its process. Live, it is read from /proc
+ * when a hit is handed out, and not again for a while; a recording keeps each change, with the time of the hit for which
+ * it was read, so that a report of the recording sees at each hit what the live run saw.
+ */
+#ifndef NOPWATCH_RUN_OBSERVED_H
+#define NOPWATCH_RUN_OBSERVED_H
+
+#include "run/engine.h"
+
+enum {
+	NW_OBSERVED_BYTES = 1024, /* of a text; the rest is cut */
+	NW_OBSERVED_MOST =
+		1 << 16, /* texts that are known at a time, and changes in a recording */
+};
+
+struct nw_observed;
+
+/* space: whose /proc is read; NULL: nothing is read, and nw_observed_line() tells. Returns -ENOMEM on failure. */
+int nw_observed_open(const struct nw_pid_space *space, struct nw_observed **out);
+/* From now on every change is kept for nw_observed_save(). */
+void nw_observed_keep(struct nw_observed *observed);
+/* Returns the text for a hit at this time, valid until the next call; NULL: it is not known, which is counted, or
+ * memory ran out (nw_observed_failed()). Times must not go back. */
+const char *nw_observed_get(struct nw_observed *observed, enum nw_observed_what what,
+			    pid_t pid, uint64_t time);
+bool nw_observed_failed(const struct nw_observed *observed);
+/* Tells that a process has ended: a later one may get its number. */
+void nw_observed_exit(struct nw_observed *observed, pid_t pid, uint64_t time);
+/* Tells that a process runs another program now. */
+void nw_observed_exec(struct nw_observed *observed, pid_t pid);
+/* Writes what was kept as lines of a recording's table. */
+void nw_observed_save(const struct nw_observed *observed, struct nw_buf *out);
+/* Takes a line of a recording's table; false: the line is another one. */
+bool nw_observed_line(struct nw_observed *observed, char *const *words, size_t count);
+/* Does the recording have such texts? */
+bool nw_observed_has(const struct nw_observed *observed, enum nw_observed_what what);
+/* Tells the user, at the end of the run, what was not known. */
+void nw_observed_tell(const struct nw_observed *observed, const struct nw_run *run);
+void nw_observed_free(struct nw_observed *observed);
+
+#endif

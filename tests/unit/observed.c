@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/* observed: titles in a recording, whose lines may be anything. */
+#include "run/observed.h"
+#include "unit.h"
+
+static struct nw_observed *observed;
+
+static void setup(void)
+{
+	ck_assert_int_eq(nw_observed_open(NULL, &observed), 0);
+}
+
+static void teardown(void)
+{
+	nw_observed_free(observed);
+}
+
+static bool take(const char *word, const char *time, const char *pid, const char *text)
+{
+	char *words[] = {strdup(word), strdup(time), strdup(pid), strdup(text)};
+	bool taken = nw_observed_line(observed, words, NW_COUNT(words));
+
+	for (size_t i = 0; i < NW_COUNT(words); i++)
+		free(words[i]);
+	return taken;
+}
+
+static const char *title(pid_t pid, uint64_t time)
+{
+	const char *text = nw_observed_get(observed, NW_OBSERVED_TITLE, pid, time);
+
+	return text ? text : "(unknown)";
+}
+
+START_TEST(a_title_counts_until_the_next)
+{
+	ck_assert(!nw_observed_has(observed, NW_OBSERVED_TITLE));
+	ck_assert(take("title", "300", "7", "third"));
+	ck_assert(take("title", "100", "7", "first"));
+	ck_assert(take("title", "100", "8", "other"));
+	ck_assert(take("title", "400", "7", "")); /* it has ended */
+	ck_assert(take("title", "200", "7", "second"));
+	ck_assert(take("title", "500", "7", "a later process"));
+	ck_assert(nw_observed_has(observed, NW_OBSERVED_TITLE));
+	ck_assert_str_eq(title(7, 99), "(unknown)");
+	ck_assert_str_eq(title(7, 100), "first");
+	ck_assert_str_eq(title(7, 199), "first");
+	ck_assert_str_eq(title(7, 200), "second");
+	ck_assert_str_eq(title(7, 399), "third");
+	ck_assert_str_eq(title(7, 400), "(unknown)");
+	ck_assert_str_eq(title(7, UINT64_MAX), "a later process");
+	ck_assert_str_eq(title(8, UINT64_MAX), "other");
+	ck_assert_str_eq(title(6, 100), "(unknown)");
+	ck_assert_str_eq(title(9, 100), "(unknown)");
+	ck_assert(!nw_observed_failed(observed));
+}
+END_TEST
+
+START_TEST(damaged_lines_are_passed_over)
+{
+	char longer[NW_OBSERVED_BYTES + 1];
+
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	ck_assert(!take("titles", "1", "1", "a"));
+	ck_assert(take("title", "-1", "1", "a"));
+	ck_assert(take("title", "1", "2147483648", "a"));
+	ck_assert(take("title", "1", "", "a"));
+	ck_assert(take("title", "1", "1", longer));
+	ck_assert_str_eq(title(1, 5), "(unknown)");
+	for (size_t i = 0; i < NW_OBSERVED_MOST + 10; i++)
+		ck_assert(take("title", "1", "1", "a"));
+	ck_assert_str_eq(title(1, 5), "a");
+}
+END_TEST
+
+UNIT_MAIN_WITH("observed", setup, teardown, a_title_counts_until_the_next,
+	       damaged_lines_are_passed_over)
