@@ -241,8 +241,15 @@ static int print_total(struct stat_run *s, struct nw_run_result *result,
 		nw_buf_free(&text);
 		print_span_costs(s, result);
 	}
+	const struct nw_measure *measure = &s->reports.measure;
 	nw_warn_incomplete(s->args, result);
 	nw_warn_stacks(s->args, result);
+	/* Other formats do not say it in words. */
+	if (!result->hits && !s->args->format->for_people)
+		nw_note_silent(s->args, result);
+	if (nw_slower_asked(&s->args->slower) && !measure->slow_spans && result->hits &&
+	    !s->args->quiet)
+		nw_note_none_slow("", measure->ended_spans, measure->longest_ns);
 	find_overhead(s, result);
 	int ret = nw_reports_finish(&s->reports, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);

@@ -2,6 +2,8 @@
 /* See request.h. */
 #include "request.h"
 
+#include "show/text/text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -214,14 +216,22 @@ void nw_warn_incomplete(const struct nw_args *args, const struct nw_run_result *
 
 void nw_note_silent(const struct nw_args *args, const struct nw_run_result *result)
 {
-	for (size_t i = 0;
-	     result->states && !args->quiet && i < result->selection.probes.count; i++) {
-		const struct nw_probe *probe = result->selection.probes.item[i];
-		/* The disabling of a probe was reported when it happened. */
-		if (result->states[i].text && !probe->hidden &&
-		    (args->from || !nw_result_is_disabled(result, i)))
-			nw_note("%s: %s", probe->label, result->states[i].text);
-	}
+	size_t probes = result->selection.probes.count;
+	nw_cleanup(nw_free_ptr) struct nw_probe_state *states = calloc(probes + 1,
+								       sizeof(*states));
+	struct nw_buf text = {0};
+
+	/* The disabling of a probe was reported when it happened. */
+	for (size_t i = 0; states && result->states && i < probes; i++)
+		if (args->from || !nw_result_is_disabled(result, i))
+			states[i] = result->states[i];
+	if (states && !args->quiet)
+		nw_text_silent_lines(&result->selection, states,
+				     args->verbose || args->view.all_rows, &text);
+	char *rest = text.len && !text.failed ? text.data : NULL;
+	for (char *line; (line = strsep(&rest, "\n")) && *line;)
+		nw_note("%s", line);
+	nw_buf_free(&text);
 }
 
 void nw_note_none_slow(const char *before, uint64_t spans, uint64_t longest_ns)

@@ -37,6 +37,9 @@ is "each has its latency and the limit" \
 "$NOPWATCH" report -j --slower 1ms "$sample" >report
 is "the same lines before a summary" "$(grep '"slow"' report)" "$(grep '"slow"' slow)"
 is "which is the same as without them" "$(grep -v '"slow"' report)" "$("$NOPWATCH" report -j "$sample")"
+has "a summary without a slow span says so, too" "$("$NOPWATCH" report --slower 1m "$sample" 2>&1 >/dev/null)" \
+  '^nopwatch: [0-9]+ spans ended, none was so long; the longest took [0-9.]+ms$'
+is "but not with -q, nor if there is one" "$("$NOPWATCH" report -q --slower 1m "$sample" 2>&1 >/dev/null; "$NOPWATCH" report --slower 1ms "$sample" 2>&1 >/dev/null)" ""
 is "-n counts them" "$("$NOPWATCH" trace --from "$sample" --slower 1ms -n 3 | wc -l)" 3
 is "one span's only" "$("$NOPWATCH" trace -j --from "$sample" --slower 1ms --span 'myserver:lookup__start..myserver:lookup__done' |
   grep -c '"slow"')" "$(j slow "sum(s['span'] == 'myserver:lookup' for s in of('slow'))")"

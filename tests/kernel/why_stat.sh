@@ -38,6 +38,18 @@ has "code in anonymous memory" "$(cat text)" 'no hit: process [0-9]+ runs this c
 stop
 "$NOPWATCH" stat counter:never -- "$PROGRAMS/counter" 5 >text 2>&1
 has "a command that is over" "$(cat text)" '^counter:never: no hit: the code was not reached before the end'
+for format in csv html openmetrics json folded; do
+  stack=$([ $format = folded ] && echo --stack)
+  # shellcheck disable=SC2086 # no word, if empty
+  "$NOPWATCH" stat -f $format $stack -o none.$format counter:never -- "$PROGRAMS/counter" 5 >/dev/null 2>err
+  is "-f $format has a word for it at the end" "$(grep -c '^nopwatch: counter:never: no hit: the code was not reached before the end$' err)" 1
+done
+"$NOPWATCH" stat -q -f csv counter:never -- "$PROGRAMS/counter" 5 >/dev/null 2>err
+is "but not with -q" "$(cat err)" ""
+has "so has a report" "$("$NOPWATCH" report -f csv none.dat 2>&1 >/dev/null)" '^nopwatch: .*no hit: '
+cp "$target" nobodys
+"$NOPWATCH" stat "usdt:$PWD/nobodys:target:tick" -- true >text 2>&1
+has "a command that is only a load: nobody runs the file" "$(cat text)" '^target:tick: no hit: no process has .*/nobodys loaded'
 start plain
 "$NOPWATCH" stat -d 1 -p $pid "usdt:$target:target:tick" >text 2>&1
 hasnt "a probe that was hit has no such line" "$(cat text)" 'no hit'

@@ -163,10 +163,14 @@ int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 		  const struct nw_presence *seen, struct nw_probe_state *out,
 		  struct nw_error *err)
 {
-	enum nw_end_reason reason = silent->run->result->reason;
+	const struct nw_run_result *result = silent->run->result;
+	const enum nw_end_reason reason = result->reason;
 	struct nw_diagnosis diagnosis;
 
-	if (!seen->mapped && (reason == NW_END_COMMAND || reason == NW_END_PROCESS))
+	/* If everybody counts, CMD has loaded none of the files: others, which may run on, have to. */
+	if (!seen->mapped && (reason == NW_END_PROCESS ||
+			      (reason == NW_END_COMMAND &&
+			       (result->restricted || silent->run->request->all))))
 		return explain_ended(silent->run, probe, out, err);
 	const struct nw_silent_file *file = probe->points.count
 						    ? file_of(silent, probe->points.item)

@@ -10,6 +10,11 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 /* Writes a value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
 
+/* Writes a line for each probe that has a reason in `states` (NULL: none has); if they are many, a line for each reason,
+ * unless `all`. */
+void nw_text_silent_lines(const struct nw_selection *selection,
+			  const struct nw_probe_state *states, bool all, struct nw_buf *out);
+
 struct nw_table;
 
 /* The probes of files for people: rows of a table, or lines that are written at once. */

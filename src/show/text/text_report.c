@@ -53,7 +53,6 @@ struct text {
 enum {
 	FOLD = 5,	  /* silent rows that are shown one by one */
 	MOST_GROUPS = 10, /* most rows and histograms of groups and spans without --top */
-	MOST_NOTES = 10
 };
 
 static size_t most_groups(const struct text *t)
@@ -575,66 +574,6 @@ static void single_spans(struct nw_output *output, const struct nw_slow_span *sp
 
 /* ---- the end ------------------------------------------------------------------------ */
 
-/* Writes one line for all probes that have the same text. */
-static void one_note(const struct text *t, size_t first, struct nw_buf *out)
-{
-	enum {
-		NAMED = 3
-	};
-	const struct nw_report *report = t->report;
-	const char *text = report->states[first].text;
-	size_t named = 0, more = 0;
-
-	for (size_t i = first; i < report->selection->probes.count; i++) {
-		const char *label = report->selection->probes.item[i]->label;
-		if (!report->states[i].text || strcmp(report->states[i].text, text) != 0 ||
-		    report->selection->probes.item[i]->hidden)
-			continue;
-		if (named == NAMED) {
-			more++;
-			continue;
-		}
-		nw_buf_adds(out, named++ ? ", " : "");
-		nw_buf_add_escaped(out, label, strlen(label));
-	}
-	if (more)
-		nw_buf_printf(out, " and %zu more", more);
-	nw_buf_adds(out, ": ");
-	nw_buf_add_sentence(out, text, strlen(text));
-	nw_buf_addc(out, '\n');
-}
-
-static void notes(const struct text *t)
-{
-	const struct nw_report *report = t->report;
-	bool fold = t->silent[NW_SUBJECT_PROBES] > FOLD && !report->view.all_rows;
-	size_t said = 0, unsaid = 0;
-
-	for (size_t i = 0; report->states && i < report->selection->probes.count; i++) {
-		const char *label = report->selection->probes.item[i]->label;
-		const char *text = report->states[i].text;
-		bool again = false;
-		for (size_t j = 0; fold && text && j < i && !again; j++)
-			again = report->states[j].text &&
-				strcmp(report->states[j].text, text) == 0;
-		if (!text || again || report->selection->probes.item[i]->hidden)
-			continue;
-		if (fold && said++ >= MOST_NOTES) {
-			unsaid++;
-		} else if (fold) {
-			one_note(t, i, t->out);
-		} else {
-			nw_buf_add_escaped(t->out, label, strlen(label));
-			nw_buf_adds(t->out, ": ");
-			nw_buf_add_sentence(t->out, text, strlen(text));
-			nw_buf_addc(t->out, '\n');
-		}
-	}
-	if (unsaid)
-		nw_buf_printf(t->out, "and %zu more reasons; --all-rows shows them\n",
-			      unsaid);
-}
-
 /* Writes how many probes and spans --top has cut off. */
 static void more_lines(size_t probes, size_t spans, struct nw_buf *out)
 {
@@ -794,7 +733,8 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	nw_text_overhead_line(report, out);
 	last_line(report, out);
 	if (!report->interval)
-		notes(&t);
+		nw_text_silent_lines(report->selection, report->states,
+				     report->view.all_rows, out);
 	nw_text_fill(out, sentences, report->layout.plain ? 0 : report->layout.width);
 	nw_strings_free(&t.left_out);
 }
