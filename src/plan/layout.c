@@ -83,7 +83,7 @@ static bool is_reserved(const char *name)
 static void field_name(const struct nw_laying *l, const struct nw_layout *part, size_t arg,
 		       const struct nw_chunk *chunk, char out[32])
 {
-	char name[32], base[28], tail[12] = "";
+	char name[NW_ARG_NAME], base[28], tail[12] = "";
 
 	if (l->options->naming == NW_NAMES_PRIVATE) {
 		snprintf(out, 32, "a%zu", part->fields.count % 1000);

@@ -41,7 +41,7 @@ static inline char *eb_selected(const struct nw_selection *selection)
 		nw_buf_adds(&out, probe->has_args ? "(" : "[");
 		for (size_t i = 0; i < probe->args.count; i++) {
 			const struct nw_type *type = &probe->args.item[i].type;
-			char name[32];
+			char name[NW_ARG_NAME];
 			nw_arg_name(probe, i, name);
 			nw_buf_printf(&out, "%s%s", i ? "," : "", name);
 			if (type->base != NW_TYPE_DEFAULT)

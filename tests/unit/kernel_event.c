@@ -140,7 +140,7 @@ static void check_values(const struct nw_record *record, const char *wanted)
 
 	nw_record_values(&formats, record, values);
 	for (size_t i = 0; i < count; i++) {
-		char name[32];
+		char name[NW_ARG_NAME];
 		nw_arg_name(selection.probes.item[0], i, name);
 		nw_buf_printf(&seen, "%s%s=", i ? " " : "", name);
 		nw_value_print(&values[i], &seen);

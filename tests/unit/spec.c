@@ -319,6 +319,24 @@ START_TEST(a_string_may_have_its_length_in_another_argument)
 }
 END_TEST
 
+START_TEST(a_path_to_a_field_may_be_longer_than_a_name_of_usdt)
+{
+	nw_cleanup(nw_free_ptr) char *fits = nw_text("func:/x:f(a->%0124d)", 0);
+	nw_cleanup(nw_free_ptr) char *too_long = nw_text("func:/x:f(a->%0125d)", 0);
+	struct nw_error err = {0};
+	struct nw_spec spec;
+
+	ck_assert_int_eq(nw_spec_parse(fits, &spec, NULL), 0);
+	ck_assert_uint_eq(strlen(spec.args.item[0].name), NW_ARG_NAME - 1);
+	nw_spec_free(&spec);
+	ck_assert_int_eq(nw_spec_parse(too_long, &spec, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.what, "of up to 127 characters"));
+	ck_assert_int_eq(
+		nw_spec_parse("p:n(a12345678901234567890123456789012)", &spec, NULL),
+		-EINVAL);
+}
+END_TEST
+
 START_TEST(a_bad_spec_is_told_why)
 {
 	static const char name[] =
@@ -471,4 +489,5 @@ END_TEST
 UNIT_MAIN("spec", usdt_probes_have_many_spellings, functions_have_symbols_or_offsets,
 	  tracepoints_have_a_system_and_an_event, arguments_are_named_and_typed,
 	  types_are_what_they_say, a_string_may_have_its_length_in_another_argument,
-	  a_bad_spec_is_told_why, random_text_is_a_spec_or_an_error)
+	  a_path_to_a_field_may_be_longer_than_a_name_of_usdt, a_bad_spec_is_told_why,
+	  random_text_is_a_spec_or_an_error)

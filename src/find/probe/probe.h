@@ -47,8 +47,11 @@ static inline bool nw_type_is_text(const struct nw_type *type)
 #define NW_PATH_CHARACTERS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.->[]"
 
+enum {
+	NW_ARG_NAME = 128 /* bytes of an argument's name, with its NUL */
+};
 struct nw_named_arg {
-	char name[32]; /* "": argN; of a function also "request->id" */
+	char name[NW_ARG_NAME]; /* "": argN; of a function also "request->id" */
 	struct nw_type type;
 	/* For a string: the argument that has its length; "": it ends with a NUL. */
 	char length[32];
@@ -170,7 +173,7 @@ struct nw_probe {
 /* Returns the argument of that name, or argN by its number whatever its name is; -1: none. */
 int nw_arg_find(const struct nw_probe *probe, const char *name);
 /* Writes the name of argument i, or "argI" if it has none. */
-void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32]);
+void nw_arg_name(const struct nw_probe *probe, size_t i, char out[NW_ARG_NAME]);
 
 /*
  * The kernel events, from a caller that may read tracefs. Both functions return 0, or -errno with a reason; they

@@ -134,12 +134,12 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 	return -ENOENT;
 }
 
-void nw_arg_name(const struct nw_probe *probe, size_t i, char out[32])
+void nw_arg_name(const struct nw_probe *probe, size_t i, char out[NW_ARG_NAME])
 {
 	if (i < probe->args.count && *probe->args.item[i].name)
-		snprintf(out, 32, "%s", probe->args.item[i].name);
+		snprintf(out, NW_ARG_NAME, "%s", probe->args.item[i].name);
 	else
-		snprintf(out, 32, "arg%zu", i);
+		snprintf(out, NW_ARG_NAME, "arg%zu", i);
 }
 
 int nw_arg_find(const struct nw_probe *probe, const char *name)

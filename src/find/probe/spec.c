@@ -34,6 +34,10 @@ static int bad_spec(struct nw_error *err, const char *text, const char *why)
 
 /* ---- types and arguments ------------------------------------------------------------ */
 
+enum {
+	LONGEST_NAME = 32 /* of an argument of USDT, with its NUL: the kernel's limit */
+};
+
 static const struct {
 	const char *name;
 	struct nw_type type;
@@ -185,10 +189,13 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 	if (!arg)
 		return nw_no_memory(err);
 	bool of_function = spec->kind == NW_SPEC_FUNC || spec->kind == NW_SPEC_UPROBE;
-	if (name_len >= sizeof(arg->name) ||
+	if (name_len >= (of_function ? sizeof(arg->name) : LONGEST_NAME) ||
 	    !(is_identifier(text, name_len) || (of_function && is_path(text, name_len)))) {
-		bad_spec(err, whole,
-			 "an argument's name is a C identifier of up to 31 characters");
+		bad_spec(
+			err, whole,
+			of_function
+				? "an argument's name is a C identifier, or a path such as request->id, of up to 127 characters"
+				: "an argument's name is a C identifier of up to 31 characters");
 		if (memchr(text, ' ', name_len))
 			nw_error_hint(
 				err,

@@ -225,7 +225,7 @@ static int warn(struct adding *a)
 	if (a->place->part)
 		return 0;
 	nw_vec_each (&planned->args, source) {
-		char name[32];
+		char name[NW_ARG_NAME];
 		nw_arg_name(a->probe, i++, name);
 		if (source->fetch.problem && ret == 0)
 			ret = nw_strings_addf(&a->m->notes,

@@ -496,7 +496,7 @@ static void list_args(const struct nw_selection *selection, struct nw_buf *out)
 		nw_buf_adds(out, shown > 1 ? ", " : "");
 		nw_buf_add_escaped(out, (*probe)->label, strlen((*probe)->label));
 		for (size_t i = 0; i < (*probe)->args.count; i++) {
-			char name[32];
+			char name[NW_ARG_NAME];
 			nw_arg_name(*probe, i, name);
 			nw_buf_printf(out, "%s%s", i ? ", " : "(", name);
 		}

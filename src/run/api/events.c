@@ -106,7 +106,7 @@ int nopwatch_event_number(const struct nopwatch_event *event, const char *argume
 
 	for (size_t i = 0; i < hit->value_count; i++) {
 		const struct nw_value *value = &hit->values[i];
-		char name[32];
+		char name[NW_ARG_NAME];
 		nw_arg_name(event->line.probe, i, name);
 		if (strcmp(name, argument) != 0)
 			continue;

@@ -342,7 +342,7 @@ void nw_measure_keys(const struct nw_measure *m, struct nw_buf *out)
 	nw_buf_adds(out, "tid, pid, comm, cpu, title");
 	nw_vec_each (&nw_run_so_far(m->run)->selection.probes, probe) {
 		for (size_t i = 0; has_values(m, *probe) && i < (*probe)->args.count; i++) {
-			char name[32];
+			char name[NW_ARG_NAME];
 			nw_arg_name(*probe, i, name);
 			if (nw_strings_has(&known, name))
 				continue;

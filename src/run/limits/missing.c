@@ -41,7 +41,7 @@ static void report_probe(const struct nw_run *run, size_t number)
 
 	for (size_t arg = 0; arg < probe->args.count; arg++) {
 		struct lack lack = {0};
-		char name[32];
+		char name[NW_ARG_NAME];
 		size_t missing = count_missing(run, number, arg, &lack);
 		if (!missing)
 			continue;
@@ -105,7 +105,7 @@ void nw_run_warn_missing(const struct nw_run *run)
 	nw_vec_each (&unnamed, reason) {
 		const struct nw_probe *probe =
 			run->result->selection.probes.item[reason->probe];
-		char name[32];
+		char name[NW_ARG_NAME];
 		nw_arg_name(probe, reason->arg, name);
 		if (reason->count > 1)
 			nw_run_notice(run, "%s of %s and %zu more (-v tells which): %s",

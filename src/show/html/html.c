@@ -102,7 +102,7 @@ static void slow_hit(struct page *page, const char *key, const struct nw_exempla
 		nw_json_open(json, '{');
 		for (size_t i = 0; i < hit->value_count; i++) {
 			const struct nw_value *value = &hit->values[i];
-			char name[32];
+			char name[NW_ARG_NAME];
 			nw_arg_name(probe, i, name);
 			nw_json_key(json, name);
 			if (value->kind == NW_VALUE_MISSING)
@@ -237,7 +237,7 @@ static void text_cell(struct nw_buf *out, const char *class, const char *text)
 static void args_cell(const struct nw_report *report, const char *column,
 		      const struct nw_hit *hit, struct nw_buf *out)
 {
-	char name[32];
+	char name[NW_ARG_NAME];
 
 	nw_buf_printf(out, "<td class=\"text mono\" data-column=\"%s\">", column);
 	for (size_t i = 0; hit && hit->probe != NW_BINS_UNKNOWN && i < hit->value_count;

@@ -93,7 +93,7 @@ static void print_marks(const struct nw_probe *probe, const struct nw_hit *hit,
 	for (size_t mark = 0; mark < NW_COUNT(marks); mark++) {
 		bool any = false;
 		for (size_t i = 0; i < hit->value_count; i++) {
-			char name[32];
+			char name[NW_ARG_NAME];
 			if (!marks[mark].has(&hit->values[i]))
 				continue;
 			if (!any) {
@@ -115,7 +115,7 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 	nw_json_key(json, key);
 	nw_json_open(json, '{');
 	for (size_t i = 0; i < hit->value_count; i++) {
-		char name[32];
+		char name[NW_ARG_NAME];
 		nw_arg_name(probe, i, name);
 		nw_json_key(json, name);
 		nw_value_json(&hit->values[i], json);

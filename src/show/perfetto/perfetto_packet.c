@@ -136,7 +136,7 @@ static void add_args(struct nw_buf *out, unsigned int field,
 		     const struct nw_event_line *line)
 {
 	for (size_t i = 0; i < line->hit->value_count; i++) {
-		char name[32];
+		char name[NW_ARG_NAME];
 		size_t note = nw_pb_open(out, field);
 		nw_arg_name(line->probe, i, name);
 		note_name(out, name);

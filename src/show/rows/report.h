@@ -15,7 +15,7 @@ bool nw_report_has(const struct nw_report *report, enum nw_subject subject, size
 /* A distribution of a number, and the name of its state or argument; else "". */
 struct nw_named_times {
 	const struct nw_histogram *times;
-	char name[32];
+	char name[NW_ARG_NAME];
 };
 /* Walks the distributions of a number in a row of the probe or span `index`; *at starts at 0. Arguments without a
  * value are left out. */

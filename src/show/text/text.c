@@ -127,7 +127,7 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 	for (size_t i = 0; i < hit->value_count; i++) {
 		const struct nw_value *value = &hit->values[i];
 		const char *word = NULL;
-		char name[32];
+		char name[NW_ARG_NAME];
 		nw_arg_name(probe, i, name);
 		nw_buf_adds(out, before);
 		nw_buf_add_escaped(out, name, strlen(name));

@@ -389,7 +389,7 @@ static void add_arg(struct text *t, struct nw_table *table, size_t probe, size_t
 {
 	static const struct row_kind kind = {NW_SUBJECT_PROBES, find_arg, true, print_arg};
 	const struct nw_probe *p = t->report->selection->probes.item[probe];
-	char name[32];
+	char name[NW_ARG_NAME];
 
 	nw_arg_name(p, arg, name);
 	nw_cleanup(nw_free_ptr) char *label = nw_text("%s %s", p->label, name);
@@ -429,7 +429,7 @@ static bool is_summarized(const struct text *t, size_t probe, size_t arg)
 {
 	const struct nw_report *report = t->report;
 	const struct nw_probe *p = report->selection->probes.item[probe];
-	char name[32];
+	char name[NW_ARG_NAME];
 
 	nw_arg_name(p, arg, name);
 	return is_shown(report, p, arg) ||
@@ -504,7 +504,7 @@ static void probe_histograms(struct text *t, size_t index, size_t group)
 	if (t->report->gaps)
 		histogram(t, probe->label, "time between hits", true, group, &row->gap);
 	for (size_t i = 0; row->args && i < probe->args.count; i++) {
-		char name[32];
+		char name[NW_ARG_NAME];
 		nw_arg_name(probe, i, name);
 		if (is_shown(t->report, probe, i))
 			histogram(t, probe->label, name, false, group, &row->args[i]);
