@@ -12,7 +12,8 @@ lost() {
   for _ in $(seq 10); do
     ./waits 50 >/dev/null & pid=$!
     begun $pid "$PWD/waits"
-    NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -j "$spec" -p $pid -o out.json 2>err
+    NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -j "$spec" -p $pid -o out.json 2>err ||
+      { comment "$(cat err)" >&2; kill $pid; } # it would wait for its semaphore for ever
     wait $pid
     [ "$(j out.json "probe('waits:hit')['hits']")" = 50 ] || lost=$((lost + 1))
   done
@@ -35,7 +36,7 @@ lost=0
 for _ in $(seq 5); do
   ./waits 50 >/dev/null & pid=$!
   begun $pid "$PWD/waits"
-  "$NOPWATCH" add -q --enable --instance tests_arming_$$ "$spec"
+  "$NOPWATCH" add -q --enable --instance tests_arming_$$ "$spec" || kill $pid
   wait $pid
   [ "$(grep -c ' hit: (0x' "$TRACEFS/instances/tests_arming_$$/trace")" = 50 ] || lost=$((lost + 1))
   "$NOPWATCH" remove -q '*'

@@ -9,7 +9,12 @@ TRACEFS=$(awk '$3 == "tracefs" { print $2; exit }' /proc/self/mounts)
 
 # Its own /run/nopwatch for each script: a dead session is taken away by the next command that finds its journal, and only the
 # script's own commands do. A script that sets OWN_RUN=no has the machine's.
-[ "${OWN_RUN:-}" ] || OWN_RUN=yes exec "$TESTS_LIB/own_run" "$TEST_DIR.run" "$TEST_DIR.machine" bash "$0" "$@"
+# One that runs in turn (tests/run) also waits for those of another run of the tests on this machine.
+if [ -z "${OWN_RUN:-}" ]; then
+  turn=()
+  ! grep -q '^# in turn: ' "$0" || turn=(flock -o /run/nopwatch-tests.turn)
+  OWN_RUN=yes exec "${turn[@]}" "$TESTS_LIB/own_run" "$TEST_DIR.run" "$TEST_DIR.machine" bash "$0" "$@"
+fi
 
 cd "$TEST_DIR" || exit 1
 
@@ -290,11 +295,12 @@ each_answers() { # PID TIMES
 # A server of so many threads has them all.
 has_threads() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt "$2" ]; }
 
-# Background processes do not outlive the test, whatever happens.
+# Background processes do not outlive the test, nor does a session of them whose journal goes with its directory, whatever happens.
 kill_jobs() {
   local job
   for job in $(jobs -p); do kill -9 "$job" 2>/dev/null; done
   wait 2>/dev/null
+  [ "$OWN_RUN" != yes ] || "$NOPWATCH" clean -q >/dev/null 2>&1
 }
 trap kill_jobs EXIT
 
