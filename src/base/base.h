@@ -215,8 +215,8 @@ char *nw_text(const char *fmt, ...) nw_format(1, 2);
 	     (vec)->count && it < (vec)->item + (vec)->count; it++)
 #endif
 /*
- * Binary search in a sorted array. `in_front` says of one element, `it`, whether it sorts before the one that is
- * searched. Returns the number of the first element that does not, or count.
+ * Searches a sorted array by halves. The expression `in_front` tells whether the element `it` sorts before the
+ * wanted one. Returns the number of the first element that does not sort before it, or count.
  */
 #ifdef __cppcheck__
 #define nw_vec_lower_bound(vec, it, in_front) ((vec)->count / 2)

@@ -152,7 +152,7 @@ static char *short_name(const char *name, bool plain)
 	return nw_buf_take(&out);
 }
 
-/* Is it a function of the source? Copies made by compilers, and thunks that lead to another function, are not. */
+/* Is this the name of a function that the source has? Copies and thunks are made by the compiler. */
 static bool is_function(const char *source)
 {
 	const char *clone = strstr(source, " [clone ");

@@ -44,8 +44,8 @@ static bool is_namesake(const struct adding *a, const char *name)
 }
 
 /*
- * Finds the event of our group that is defined at this place. With the same arguments it is the requested event;
- * with other arguments it is in the way.
+ * Finds the event of our group that is defined at this place. If its arguments are the requested ones, nothing has
+ * to be defined; if they are others, the request is refused.
  */
 static int find_defined(const struct adding *a, const struct nw_uprobe_event **out)
 {

@@ -398,7 +398,7 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
 		       : 0;
 }
 
-/* Enables the events that were defined behind this one, the last one first. */
+/* Enables the events that were defined after the first `before` events, the last one first. */
 static int enable_since(struct nw_session *session, size_t before)
 {
 	int ret = 0;

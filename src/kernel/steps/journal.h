@@ -62,7 +62,7 @@ int nw_journal_check(const char *session);
 const char *nw_journal_dir(void);
 int nw_journal_open_dir(struct nw_error *err);
 /* Returns the directory of the journal of that name, or of new journals if there is none. The two may differ, if
- * /run was read-only at one of the two times. */
+ * /run was read-only when the journal was made and is not now, or the other way round. */
 const char *nw_journal_place(const char *name);
 int nw_journal_open_place(const char *dir, struct nw_error *err);
 

@@ -123,7 +123,8 @@ int nw_step_runner_step(struct nw_step_runner *runner, enum nw_action_kind kind,
 /* Does a step that is given as an action. */
 int nw_step_runner_action(struct nw_step_runner *runner, const struct nw_action *go,
 			  const struct nw_action *back);
-/* Returns true if a step's error says nothing of what the kernel can do: a shortage, or one of the journal's. */
+/* Tells whether a step failed for a shortage of memory or descriptors, or because the journal could not be written.
+ * Then the kernel may well be able to do what the step asks for. */
 bool nw_step_runner_is_short(const struct nw_step_runner *runner, int error);
 /* Adds a shell command that is only printed. */
 void nw_step_runner_shell(struct nw_step_runner *runner, const char *fmt, ...)

@@ -212,7 +212,7 @@ static nw_noinline void clear_way(struct nw_calls *calls, struct nw_calls_of *th
 	remove_open(calls, thread, same);
 }
 
-/* Does the same for a start in a frame: closes what is deeper, and what the same site has begun in this frame. */
+/* Closes the calls that a start in this frame has ended: those of deeper frames, and one that the same site began here. */
 static nw_noinline void clear_frame(struct nw_calls *calls, struct nw_calls_of *thread,
 				    const struct nw_call *call)
 {

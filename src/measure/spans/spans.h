@@ -74,7 +74,8 @@ int nw_span_parse(const char *text, const struct nw_selection *selection,
 		  struct nw_span_def *out, struct nw_error *err);
 /* Adds the probes that a spec, a label or a name means, without duplicates; the file of a spec counts. Returns how many it
  * means, or -ENOMEM. */
-int nw_probes_named(const struct nw_selection *selection, const char *text, nw_vec_u32 *out);
+int nw_probes_named(const struct nw_selection *selection, const char *text,
+		    nw_vec_u32 *out);
 /* Lists the probe specs inside a definition, so that the user need not type them twice. */
 int nw_span_specs(const char *text, nw_strings *out, struct nw_error *err);
 void nw_spans_free(nw_span_defs *defs);
@@ -104,7 +105,7 @@ struct nw_span_event {
 	/* BEGINS, ENDS, ENDS_NOTHING: the hit that does it; else NULL. */
 	const struct nw_hit *hit;
 	uint64_t latency; /* ENDS: without probe overhead if --net was requested */
-	/* ENDS: the probe overhead in the span; 0: none, or unknown. */
+	/* ENDS: the probe overhead inside the span, in ns. 0: no hit was inside, or the cost of a hit is unknown. */
 	uint64_t cost;
 	/* ENDS: the time in each state, which adds up to the latency. NULL: not requested, or unknown. */
 	const struct nw_span_states *states;

@@ -175,7 +175,7 @@ static enum token take_operator(struct shape *s)
 	return OPERATOR;
 }
 
-/* Is it a sign that belongs to the number behind it? */
+/* Is the next character the sign of a number, and not an operator between two values? */
 static bool is_sign(const struct shape *s)
 {
 	bool number = isdigit(look(s, 1)) || (look(s, 1) == '.' && isdigit(look(s, 2)));

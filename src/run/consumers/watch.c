@@ -111,7 +111,7 @@ static int read_memory(struct watcher *watcher, struct nw_run *run, struct nw_pr
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-/* Is it an entry that is watched besides its return probe? A call may never return. */
+/* Is this the entry of a function whose return is probed? It is watched, too, because a call may never return. */
 static bool is_entry(const struct watcher *watcher, const struct nw_run *run, size_t i)
 {
 	const struct nw_planned_point *planned = &run->result->plan.points.item[i];
