@@ -343,6 +343,29 @@ void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *fr
 	merge_blocks(into, &into->negatives, &from->negatives, UINT64_MAX);
 }
 
+void nw_histogram_restore(struct nw_histogram *h, double mean, double stddev)
+{
+	h->rough = true;
+	h->origin = mean;
+	h->shifted_squares = stddev * stddev * (double)h->count;
+}
+
+bool nw_histogram_restore_bucket(struct nw_histogram *h, const struct nw_bucket *bucket)
+{
+	bool is_negative = h->is_signed && (int64_t)bucket->high < 0;
+	uint64_t low = is_negative ? -bucket->high : bucket->low;
+	uint64_t high = is_negative ? -bucket->low : bucket->high;
+	unsigned int number = nw_histogram_bucket(low);
+	uint64_t end = bucket_high(number);
+
+	if (is_negative)
+		end = nw_min64(end, (uint64_t)INT64_MAX + 1);
+	if (bucket_low(number) != low || end != high)
+		return false;
+	nw_histogram_count(h, is_negative ? &h->negatives : &h->values, low, bucket->count);
+	return true;
+}
+
 static void clear_blocks(struct nw_blocks *blocks)
 {
 	if (blocks->used)

@@ -75,6 +75,13 @@ struct nw_bucket {
 /* Walks the buckets that are not empty, from the smallest value on. *at starts at 0. */
 bool nw_histogram_next(const struct nw_histogram *h, unsigned int *at,
 		       struct nw_bucket *out);
+/*
+ * Make a histogram of facts that were read: of an empty one, whose count, sum, min, max and is_signed are set, and then of each of its
+ * buckets. Only the deviation is not exact any more. False: no histogram has such a bucket. Without memory the histogram is marked
+ * as failed.
+ */
+void nw_histogram_restore(struct nw_histogram *h, double mean, double stddev);
+bool nw_histogram_restore_bucket(struct nw_histogram *h, const struct nw_bucket *bucket);
 
 /* ---- the summary -------------------------------------------------------------------- */
 

@@ -228,9 +228,64 @@ START_TEST(among_signed_values_too_large_ones_count_as_the_largest)
 }
 END_TEST
 
+/* Makes a histogram of what can be read from another one, bucket by bucket. */
+static struct nw_histogram copy_of(const struct nw_histogram *h)
+{
+	struct nw_histogram copy = {.count = h->count,
+				    .sum = h->sum,
+				    .min = h->min,
+				    .max = h->max,
+				    .is_signed = h->is_signed};
+	struct nw_bucket bucket;
+	unsigned int at = 0;
+
+	nw_histogram_restore(&copy, nw_histogram_mean(h), nw_histogram_stddev(h));
+	while (nw_histogram_next(h, &at, &bucket))
+		ck_assert(nw_histogram_restore_bucket(&copy, &bucket));
+	return copy;
+}
+
+START_TEST(a_restored_histogram_merges_like_the_one_that_was_printed)
+{
+	uint64_t state = 7;
+
+	for (int round = 0; round < 200; round++) {
+		struct nw_histogram whole = {0}, part = {0}, other = {0};
+		bool is_signed = round % 2;
+		for (int i = 0; i < 300; i++) {
+			uint64_t value = nw_hash64(state++) >> (round % 64);
+			struct nw_histogram *to = i % 3 ? &part : &other;
+			add(&whole, (struct value){is_signed, value});
+			add(to, (struct value){is_signed, value});
+		}
+		struct nw_histogram restored = copy_of(&part);
+		nw_histogram_merge(&restored, &other);
+		expect_same(&restored, &whole);
+		nw_histogram_free(&whole);
+		nw_histogram_free(&part);
+		nw_histogram_free(&other);
+		nw_histogram_free(&restored);
+	}
+}
+END_TEST
+
+START_TEST(a_bucket_with_other_bounds_is_refused)
+{
+	static const struct nw_bucket wrong[] = {
+		{7, 8, 1}, {64, 64, 1}, {65, 66, 1}, {0, UINT64_MAX, 1}, {1024, 1056, 1}};
+	struct nw_histogram h = {.count = 1, .min = 7, .max = 7};
+
+	for (size_t i = 0; i < NW_COUNT(wrong); i++)
+		ck_assert(!nw_histogram_restore_bucket(&h, &wrong[i]));
+	nw_histogram_free(&h);
+}
+END_TEST
+
 UNIT_MAIN("histogram_merge", merging_in_any_order_is_adding_all,
 	  merging_signed_and_unsigned_values_is_adding_all,
 	  signed_values_are_walked_from_the_smallest,
 	  percentiles_of_signed_values_are_signed,
 	  signed_and_unsigned_values_live_side_by_side,
-	  among_signed_values_too_large_ones_count_as_the_largest)
+	  among_signed_values_too_large_ones_count_as_the_largest,
+	  a_restored_histogram_merges_like_the_one_that_was_printed,
+	  a_bucket_with_other_bounds_is_refused)

@@ -225,6 +225,8 @@ static int armed(void *arg, struct nw_error *err)
 		.hidden = nw_selection_hidden(&so_far->selection),
 		.sites = nw_result_sites(so_far),
 		.net = r->options.measure.net,
+		.group_by = r->by,
+		.host = so_far->origin.host,
 	};
 
 	if (!live && r->options.armed)

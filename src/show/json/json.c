@@ -308,6 +308,12 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 	nw_json_key_u64(&json, "probes", begin->selection->probes.count - begin->hidden);
 	nw_json_key_u64(&json, "sites", begin->sites);
 	say(begin->net, "net", &json);
+	if (begin->group_by)
+		nw_json_key_text(&json, "group_by", begin->group_by);
+	if (begin->host)
+		nw_json_key_text(&json, "host", begin->host);
+	if (begin->runs)
+		nw_json_key_u64(&json, "runs", begin->runs);
 	nw_json_finish(&json);
 }
 

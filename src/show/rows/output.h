@@ -143,8 +143,9 @@ struct nw_report {
 	bool lost_is_least; /* `lost` is a lower bound */
 	/* events of this time were lost: the counts of all rows are lower bounds */
 	bool at_least;
-	bool has_filter;	      /* the run has a filter */
-	uint64_t filtered;	      /* hits that the filter took out */
+	bool has_filter;   /* the run has a filter */
+	uint64_t filtered; /* hits that the filter took out */
+	size_t runs; /* the report is of so many runs, whose time is added up; 0: of one */
 	uint64_t dropped;	      /* hits that the kernel counted but did not record */
 	bool restricted;	      /* dropped hits may be those of untraced processes */
 	const char *const *hist_args; /* names of arguments whose histograms are shown */
@@ -234,9 +235,12 @@ struct nw_begin {
 	const struct nw_summary *summary;
 	size_t hidden; /* probes that the user did not ask for */
 	size_t sites;  /* sites that are armed */
-	bool net;      /* as in a report */
-	bool header;   /* text: name the columns of events */
-	bool bold;     /* text: the header is bold */
+	const char *
+		host; /* the name of the machine in uname()'s words; NULL: unknown, or several */
+	size_t runs; /* as in a report */
+	bool net;    /* as in a report */
+	bool header; /* text: name the columns of events */
+	bool bold;   /* text: the header is bold */
 };
 
 /* A probe that was disabled during the run. */

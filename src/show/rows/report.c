@@ -81,10 +81,11 @@ const char *nw_report_time(const struct nw_report *report, char out[40])
 bool nw_report_is_statement(const struct nw_report *report, size_t span)
 {
 	static const char start[] = "postgresql:query__";
-	const uint32_t first = report->spans[span].starts.item[0];
+	const nw_vec_u32 *starts = &report->spans[span].starts;
+	const uint32_t first = starts->count ? starts->item[0] : 0;
 
-	return strncmp(report->selection->probes.item[first]->label, start,
-		       sizeof(start) - 1) == 0;
+	return starts->count && strncmp(report->selection->probes.item[first]->label, start,
+					sizeof(start) - 1) == 0;
 }
 
 bool nw_report_has(const struct nw_report *report, enum nw_subject subject, size_t index,

@@ -637,22 +637,24 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 			hits += nw_group_probe(nw_report_rows(report, g), i)->hits;
 	nw_duration_text(report->elapsed_ns, elapsed);
 	nw_buf_printf(
-		out,
-		nw_plural(hits, "\n%" PRIu64 " hit in %s, ", "\n%" PRIu64 " hits in %s, "),
+		out, nw_plural(hits, "\n%" PRIu64 " hit in %s", "\n%" PRIu64 " hits in %s"),
 		hits, elapsed);
+	if (report->runs)
+		nw_buf_printf(out, nw_plural(report->runs, " of %zu run", " of %zu runs"),
+			      report->runs);
+	nw_buf_adds(out, ", ");
 	if (report->has_filter)
 		nw_buf_printf(out, "%" PRIu64 " filtered out, ", report->filtered);
 	nw_lost_text(report->lost, report->lost_is_least, lost);
-	nw_buf_printf(out, "%s%s", lost, report->lost ? ": " : "");
+	nw_buf_adds(out, lost);
 	if (report->lost || discarded)
 		nw_buf_printf(out,
 			      nw_plural(discarded, "%s%" PRIu64 " span discarded",
 					"%s%" PRIu64 " spans discarded"),
-			      report->lost ? "" : "; ", discarded);
-	if (report->lost && report->interval)
-		nw_buf_adds(out, ", counts with a + are too low");
-	else if (report->lost)
-		nw_buf_adds(out, ", counts with a + are too low (a larger -b helps)");
+			      report->lost ? ": " : "; ", discarded);
+	if (report->lost)
+		nw_buf_printf(out, ", counts with a + are too low%s",
+			      report->interval ? "" : " (a larger -b helps)");
 	if (report->dropped)
 		nw_buf_printf(out, "; %" PRIu64 " %s", report->dropped,
 			      nw_dropped_text(report->restricted));
@@ -693,7 +695,6 @@ void nw_text_report(struct nw_output *output, const struct nw_report *report)
 	struct text t = {.report = report, .out = out};
 
 	output->plain = report->layout.plain;
-
 	if (!report->view.spans_only)
 		t.silent[NW_SUBJECT_PROBES] = count_silent(report, NW_SUBJECT_PROBES,
 							   report->selection->probes.count);
