@@ -330,6 +330,11 @@ void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *fr
 {
 	if (!from->count)
 		return;
+	if (from->linear && !into->linear)
+		into->linear = nw_linear_new(&from->linear->shape);
+	if (from->linear && into->linear)
+		nw_linear_merge(into->linear, from->linear);
+	into->failed |= from->linear && !into->linear;
 	if (from->is_signed && !into->is_signed)
 		become_signed(into);
 	into->failed |= from->failed;
@@ -378,13 +383,17 @@ void nw_histogram_clear(struct nw_histogram *h)
 
 	clear_blocks(&values);
 	clear_blocks(&h->negatives);
-	*h = (struct nw_histogram){.values = h->values, .negatives = h->negatives};
+	if (h->linear)
+		nw_linear_clear(h->linear);
+	*h = (struct nw_histogram){
+		.values = h->values, .negatives = h->negatives, .linear = h->linear};
 }
 
 void nw_histogram_free(struct nw_histogram *h)
 {
 	free(h->values.count);
 	free(h->negatives.count);
+	free(h->linear);
 	*h = (struct nw_histogram){0};
 }
 

@@ -3,8 +3,10 @@
 #include "rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "histogram.h"
 #include "measure/sched/sleeps.h"
 
 /* ---- one row ------------------------------------------------------------------------ */
@@ -20,7 +22,43 @@ static int make_args(const struct nw_row_shape *shape, struct nw_probe_row *row,
 	if (!arg_count(shape, probe))
 		return 0;
 	row->args = calloc(arg_count(shape, probe), sizeof(*row->args));
-	return row->args ? 0 : -ENOMEM;
+	if (!row->args)
+		return -ENOMEM;
+	for (size_t i = 0; shape->linear[probe] && i < arg_count(shape, probe); i++) {
+		const struct nw_linear_shape *linear = shape->linear[probe][i];
+		row->args[i].linear = linear ? nw_linear_new(linear) : NULL;
+		if (linear && !row->args[i].linear)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Counts a value in equal steps. Numbers beyond INT64_MAX are above every MAX. */
+static void add_linear(struct nw_linear *linear, const struct nw_value *value)
+{
+	if (value->kind == NW_VALUE_SIGNED)
+		nw_linear_add(linear, (int64_t)value->number);
+	else if (value->kind == NW_VALUE_UNSIGNED || value->kind == NW_VALUE_HEX)
+		nw_linear_add(linear, (int64_t)nw_min64(value->number, INT64_MAX));
+	else if (value->kind == NW_VALUE_FLOAT && isfinite(value->real) &&
+		 fabs(value->real) < 9.2e18)
+		nw_linear_add(linear, (int64_t)floor(value->real));
+}
+
+void nw_row_add_args(struct nw_probe_row *row, const struct nw_hit *hit)
+{
+	for (size_t i = 0; i < hit->value_count; i++) {
+		const struct nw_value *value = &hit->values[i];
+		if (nw_unlikely(row->args[i].linear))
+			add_linear(row->args[i].linear, value);
+		if (value->kind == NW_VALUE_SIGNED)
+			nw_histogram_add_signed(&row->args[i], (int64_t)value->number);
+		else if (value->kind == NW_VALUE_UNSIGNED || value->kind == NW_VALUE_HEX)
+			nw_histogram_add(&row->args[i], value->number);
+		else if (value->kind == NW_VALUE_FLOAT && isfinite(value->real) &&
+			 fabs(value->real) < 9.2e18)
+			nw_histogram_add_signed(&row->args[i], llround(value->real));
+	}
 }
 
 /* ---- tables ------------------------------------------------------------------------- */
@@ -65,26 +103,49 @@ static struct nw_probe_row *add_some_probe(struct nw_group_rows *rows, uint32_t 
 {
 	struct nw_probe_row empty = {0};
 
-	if (make_args(rows->shape, &empty, probe) < 0)
-		return NULL;
-	struct nw_probe_row *row = add(&rows->some_probes, probe, sizeof(*row));
+	struct nw_probe_row *row = make_args(rows->shape, &empty, probe) < 0
+					   ? NULL
+					   : add(&rows->some_probes, probe, sizeof(*row));
 	if (row)
 		*row = empty;
 	else
-		free(empty.args);
+		nw_row_free(NW_SUBJECT_PROBES, &empty, arg_count(rows->shape, probe));
 	return row;
 }
 
 /* ---- all of a group ----------------------------------------------------------------- */
 
+/* Finds the arguments of a probe that are counted in equal steps. Returns -ENOMEM on failure. */
+static int shape_linear(struct nw_row_shape *shape, size_t number)
+{
+	const nw_hists *hists = shape->options->hists;
+	const struct nw_probe *probe = shape->options->selection->probes.item[number];
+
+	for (size_t i = hists ? hists->count : 0; i-- > 0;) {
+		int arg = nw_arg_find(probe, hists->item[i].name);
+		if (arg < 0 || (size_t)arg >= shape->args[number] ||
+		    !hists->item[i].shape.buckets)
+			continue;
+		if (!shape->linear[number])
+			shape->linear[number] = calloc(shape->args[number],
+						       sizeof(**shape->linear));
+		if (!shape->linear[number])
+			return -ENOMEM;
+		shape->linear[number][arg] = &hists->item[i].shape;
+	}
+	return 0;
+}
+
 int nw_row_shape_init(struct nw_row_shape *shape, const struct nw_summary_options *options)
 {
 	size_t most = 0, probes = options->selection->probes.count;
 
-	*shape = (struct nw_row_shape){.options = options,
-				       .probes = probes,
-				       .args = calloc(probes + 1, sizeof(size_t))};
-	if (!shape->args)
+	*shape = (struct nw_row_shape){
+		.options = options,
+		.probes = probes,
+		.args = calloc(probes + 1, sizeof(size_t)),
+		.linear = calloc(probes + 1, sizeof(*shape->linear))};
+	if (!shape->args || !shape->linear)
 		return -ENOMEM;
 	if (options->args == NW_ARGS_NONE)
 		return 0;
@@ -93,6 +154,8 @@ int nw_row_shape_init(struct nw_row_shape *shape, const struct nw_summary_option
 		if (options->args == NW_ARGS_ALL || probe->has_args)
 			shape->args[i] = probe->args.count;
 		most = probe->args.count > most ? probe->args.count : most;
+		if (shape_linear(shape, i) < 0)
+			return -ENOMEM;
 	}
 	shape->no_probe.args = calloc(most + 1, sizeof(struct nw_histogram));
 	return shape->no_probe.args ? 0 : -ENOMEM;
@@ -100,6 +163,9 @@ int nw_row_shape_init(struct nw_row_shape *shape, const struct nw_summary_option
 
 void nw_row_shape_free(struct nw_row_shape *shape)
 {
+	for (size_t i = 0; shape->linear && i < shape->probes; i++)
+		free(shape->linear[i]);
+	free(shape->linear);
 	free(shape->no_probe.args);
 	free(shape->args);
 }

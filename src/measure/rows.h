@@ -25,6 +25,8 @@ struct nw_row_shape {
 	size_t probes;
 	/* How many arguments of each probe are summarised; a copy, because rows outlive the selection */
 	size_t *args;
+	/* By probe, by argument: the equal steps in which it is counted, or NULL; NULL: no argument of the probe is */
+	const struct nw_linear_shape ***linear;
 	struct nw_probe_row no_probe; /* returned for a row that does not exist */
 	struct nw_span_row no_span;
 };
@@ -67,6 +69,8 @@ void nw_rows_clear(struct nw_group_rows *rows);
 /* Did a histogram of these rows get no memory for a value? */
 bool nw_rows_failed(const struct nw_group_rows *rows);
 
+/* Adds the values of a hit to the distributions of its arguments. */
+nw_noinline void nw_row_add_args(struct nw_probe_row *row, const struct nw_hit *hit);
 /* Clears a row, except the time of a probe's last hit. Memory is kept. */
 void nw_row_clear(enum nw_subject subject, void *row, size_t args);
 /* Did a histogram of the row get no memory for a value? */

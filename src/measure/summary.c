@@ -8,7 +8,6 @@
  * it meets one.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -603,20 +602,6 @@ static nw_inlined int play_role(struct nw_summary *s, const struct role *role,
 
 /* ---- hits --------------------------------------------------------------------------- */
 
-static nw_noinline void add_args(struct nw_probe_row *row, const struct nw_hit *hit)
-{
-	for (size_t i = 0; i < hit->value_count; i++) {
-		const struct nw_value *value = &hit->values[i];
-		if (value->kind == NW_VALUE_SIGNED)
-			nw_histogram_add_signed(&row->args[i], (int64_t)value->number);
-		else if (value->kind == NW_VALUE_UNSIGNED || value->kind == NW_VALUE_HEX)
-			nw_histogram_add(&row->args[i], value->number);
-		else if (value->kind == NW_VALUE_FLOAT && isfinite(value->real) &&
-			 fabs(value->real) < 9.2e18)
-			nw_histogram_add_signed(&row->args[i], llround(value->real));
-	}
-}
-
 static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 			       const struct nw_hit *hit, int32_t pid, int64_t group,
 			       const enum asked asked, const bool grouped)
@@ -633,7 +618,7 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 			nw_histogram_add_here(&row->gap, hit->time - last);
 	}
 	if (row->args && hit->values)
-		add_args(row, hit);
+		nw_row_add_args(row, hit);
 	const size_t place = grouped ? (size_t)(g - s->groups.item) : 0;
 	const struct role *role = state->roles.item;
 	for (size_t left = state->roles.count; nw_likely(left); role++) {

@@ -6,6 +6,7 @@
 #ifndef NOPWATCH_MEASURE_SUMMARY_H
 #define NOPWATCH_MEASURE_SUMMARY_H
 
+#include "measure/linear.h"
 #include "measure/sched/threads.h"
 #include "measure/spans/filter.h"
 #include "measure/spans/spans.h"
@@ -51,6 +52,8 @@ struct nw_histogram {
 	double shifted_squares;
 	struct nw_blocks values;
 	struct nw_blocks negatives; /* by magnitude */
+	/* The same values in equal steps; NULL: not requested. Merging into a histogram without them adds them. */
+	struct nw_linear *linear;
 };
 
 void nw_histogram_add(struct nw_histogram *h, uint64_t value);
@@ -237,6 +240,8 @@ struct nw_summary_options {
 	size_t span_count;
 	/* Which arguments are summarised, of those that hits carry. */
 	enum nw_counted_args args;
+	/* Which of them are also counted in equal steps; the first one of an argument counts. They must outlive the summary. */
+	const nw_hists *hists;
 	bool grouped; /* each hit names its group; otherwise all hits are in group 0 */
 	size_t most_groups; /* groups that have rows of their own; 0: NW_MOST_GROUPS */
 	/* Parts of a group's name that a span has from its end, if that knows them; bit 0 is the first part. */

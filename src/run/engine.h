@@ -391,7 +391,8 @@ struct nw_measure_options {
 	size_t span_count;
 	bool implied;		  /* the spans that names imply, too */
 	const char *by;		  /* group keys, "method,pid"; NULL: none */
-	const char *const *hists; /* arguments that must be fetched, to be summarised */
+	/* arguments that must be fetched, to be summarised (nw_hist_parse()) */
+	const char *const *hists;
 	size_t hist_count;
 	uint64_t interval_ns; /* of reports; 0: none */
 	/* Stop after so many intervals, or hits if there are no intervals; 0: no limit */
@@ -435,6 +436,7 @@ struct nw_measure {
 	uint64_t most_hits; /* limit of hits; UINT64_MAX: none */
 	uint64_t intervals; /* intervals that are over */
 	uint64_t filtered;  /* hits dropped by the filter in the current interval */
+	nw_hists hists;
 	nw_strings uses;
 	bool every_arg;		    /* the values of all arguments are fetched */
 	struct nw_slow_watch *slow; /* NULL: slow spans are not requested */

@@ -173,6 +173,45 @@ static void row_end(const struct nw_report *report, const struct nw_shown *shown
 	nw_buf_addc(out, '\n');
 }
 
+/* Writes a line of a bucket, with its lowest and highest value as min_ns and max_ns; NULL: it has no such limit. */
+static void linear_line(const struct nw_report *report, const struct nw_shown *shown,
+			const char *arg, const int64_t *low, const int64_t *high,
+			uint64_t count, struct nw_buf *out)
+{
+	row_start(report, "bucket", shown, count, out);
+	nw_buf_addc(out, ',');
+	for (size_t i = 0; i < nw_statistic_count; i++) {
+		const char *key = nw_statistics[i].key;
+		const int64_t *limit = strcmp(key, "min") == 0	 ? low
+				       : strcmp(key, "max") == 0 ? high
+								 : NULL;
+		nw_buf_addc(out, ',');
+		if (limit)
+			nw_buf_printf(out, "%" PRId64, *limit);
+	}
+	row_end(report, shown, arg, NULL, out);
+}
+
+/* Writes the counts in equal steps, also those that are 0, as a spreadsheet draws them. */
+static void linear_lines(const struct nw_report *report, const struct nw_shown *shown,
+			 const struct nw_named_times *one, struct nw_buf *out)
+{
+	const struct nw_linear *linear = one->times->linear;
+	const struct nw_linear_shape *shape = &linear->shape;
+	const int64_t before = shape->min - (shape->min > INT64_MIN);
+
+	if (linear->below)
+		linear_line(report, shown, one->name, NULL, &before, linear->below, out);
+	for (size_t i = 0; i < shape->buckets; i++) {
+		const int64_t low = nw_linear_low(shape, i);
+		const int64_t high = nw_linear_low(shape, i + 1) - 1;
+		linear_line(report, shown, one->name, &low, &high, linear->count[i], out);
+	}
+	if (linear->above)
+		linear_line(report, shown, one->name, &shape->max, NULL, linear->above,
+			    out);
+}
+
 static void lines(const struct nw_report *report, const struct nw_shown *shown,
 		  struct nw_buf *out)
 {
@@ -192,6 +231,8 @@ static void lines(const struct nw_report *report, const struct nw_shown *shown,
 			row_start(report, number->csv, shown, one.times->count, out);
 			statistics(one.times, out);
 			row_end(report, shown, one.name, NULL, out);
+			if (one.times->linear)
+				linear_lines(report, shown, &one, out);
 		}
 	}
 }

@@ -129,15 +129,15 @@ END_TEST
 
 START_TEST(histograms_of_gaps_and_arguments_are_shown_when_asked_for)
 {
-	static const char *const names[] = {"rows"};
+	struct nw_hist rows = {.name = (char[]){"rows"}};
+	const nw_hists hists = {.item = &rows, .count = 1};
 	struct nw_buf out = {0};
 
 	setup(plain, false);
 	play(0);
 	struct nw_report report = report_of();
 	report.gaps = true;
-	report.hist_args = names;
-	report.hist_arg_count = 1;
+	report.hists = &hists;
 	show_report(&nw_output_text, &report, NW_END_DURATION, &out);
 	ck_assert_ptr_nonnull(strstr(nw_buf_str(&out),
 				     "\napp:q__start, time between hits:\n"
@@ -293,7 +293,8 @@ START_TEST(hostile_names_reach_no_terminal)
 {
 	const struct nw_probe_state states[] = {{NW_STATE_NOT_HIT, "no hit"},
 						{NW_STATE_NOT_HIT, "no hit"}};
-	static const char *const names[] = {"arg1"};
+	struct nw_hist first = {.name = (char[]){"arg1"}};
+	const nw_hists hists = {.item = &first, .count = 1};
 	struct nw_buf out = {0};
 
 	setup(hostile, true);
@@ -301,8 +302,7 @@ START_TEST(hostile_names_reach_no_terminal)
 	struct nw_report report = report_of();
 	report.group_by = "comm";
 	report.gaps = true;
-	report.hist_args = names;
-	report.hist_arg_count = 1;
+	report.hists = &hists;
 	report.states = states;
 	show_report(&nw_output_text, &report, NW_END_DURATION, &out);
 	for (size_t i = 0; i < out.len; i++)

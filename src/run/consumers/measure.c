@@ -56,8 +56,8 @@ static int check_spans(const struct nw_measure *m, const struct nw_run *run,
 static int check_hists(const struct nw_measure *m, const struct nw_selection *selection,
 		       struct nw_error *err)
 {
-	for (size_t i = 0; i < m->options.hist_count; i++) {
-		const char *name = m->options.hists[i];
+	nw_vec_each (&m->hists, hist) {
+		const char *name = hist->name;
 		bool found = false;
 		nw_vec_each (&selection->probes, probe)
 			found |= nw_arg_find(*probe, name) >= 0;
@@ -191,6 +191,7 @@ static int open_summary(struct nw_measure *m, const struct nw_by *by,
 		.spans = m->spans.item,
 		.span_count = m->spans.count,
 		.args = args,
+		.hists = &m->hists,
 		.grouped = by->keys.count > 0,
 		.most_groups = nw_by_most_groups(by),
 		.late_keys = nw_by_late_keys(by),
@@ -669,10 +670,13 @@ int nw_measure_open(const struct nw_measure_options *options, struct nw_measure 
 
 	if (ok && options->by)
 		ok = nw_strings_add(&out->uses, options->by, strlen(options->by)) == 0;
-	for (size_t i = 0; ok && i < options->hist_count; i++)
-		ok = nw_strings_add(&out->uses, options->hists[i],
-				    strlen(options->hists[i])) == 0;
 	int ret = ok ? nw_by_parse(options->by, out->by, err) : nw_no_memory(err);
+	for (size_t i = 0; ret == 0 && i < options->hist_count; i++)
+		ret = nw_hist_parse(options->hists[i], &out->hists, err);
+	nw_vec_each (&out->hists, hist)
+		if (ret == 0 &&
+		    nw_strings_add(&out->uses, hist->name, strlen(hist->name)) < 0)
+			ret = nw_no_memory(err);
 	if (ret < 0)
 		nw_measure_close(out);
 	return ret;
@@ -742,6 +746,7 @@ void nw_measure_close(struct nw_measure *m)
 	if (m->by)
 		nw_by_free(m->by);
 	free(m->by);
+	nw_hists_free(&m->hists);
 	nw_strings_free(&m->uses);
 	*m = (struct nw_measure){0};
 }

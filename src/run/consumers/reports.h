@@ -28,7 +28,7 @@ struct nw_reports_options {
 	/* The caller sets spans, by, hists, interval_ns, count, slower and states. nw_reports_open() sets all other fields. */
 	struct nw_measure_options measure;
 	const struct nw_output_format *format; /* a format that has reports */
-	/* How to show it: see struct nw_report. hist_args are those of the measure. */
+	/* How to show it: see struct nw_report. hists are those of the measure. */
 	struct nw_view view;
 	bool gaps, prometheus;
 	bool replaces;	    /* each report replaces the one before */

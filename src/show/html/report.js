@@ -919,6 +919,21 @@
     for (const flame of flames) flame.draw();
   }
 
+  /* The counts of an argument in equal steps, with bars. */
+  function linearTable(name, linear) {
+    const rows = [
+      ...(Number(linear.below) ? [[`below ${linear.min}`, linear.below]] : []),
+      ...linear.buckets.map(([low, high, times]) => [low === high ? `${low}` : `${low} to ${high}`, times]),
+      ...(Number(linear.above) ? [[`from ${linear.max} on`, linear.above]] : []),
+    ];
+    const most = Math.max(...rows.map(([, times]) => Number(times)), 1);
+    const bar = (times) => "█".repeat(Math.round(30 * Number(times) / most)) || "▏";
+    return element("table",
+      element("thead", element("tr", element("th", { scope: "col" }, name), element("th", { scope: "col", className: "number" }, "count"), element("th", { scope: "col" }, ""))),
+      element("tbody", ...rows.map(([label, times]) => element("tr", element("td", label), element("td", { className: "number" }, count(times)),
+        element("td", { "aria-hidden": "true" }, bar(times))))));
+  }
+
   function showArguments(row) {
     const args = Object.entries(row.args || {});
     at("arguments").hidden = !args.length;
@@ -926,7 +941,8 @@
     at("arguments").querySelector(".scroll").replaceChildren(element("table",
       element("thead", element("tr", element("th", { scope: "col" }, "Argument"), ...keys.map((key) => element("th", { scope: "col", className: "number" }, key)))),
       element("tbody", ...args.map(([name, sizes]) => element("tr", element("td", name),
-        ...keys.map((key) => element("td", { className: "number" }, key === "mean" ? three(Number(sizes[key])) : count(sizes[key]))))))));
+        ...keys.map((key) => element("td", { className: "number" }, key === "mean" ? three(Number(sizes[key])) : count(sizes[key]))))))),
+      ...args.filter(([, sizes]) => sizes.linear).map(([name, sizes]) => linearTable(name, sizes.linear)));
   }
 
   // ---- the table -------------------------------------------------------------------------

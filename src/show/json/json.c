@@ -404,6 +404,35 @@ static void buckets(struct nw_json *json, const struct nw_histogram *h)
 	nw_json_close(json, ']');
 }
 
+/* Writes the counts in equal steps (--hist ARG:MIN:MAX:STEP). */
+static void linear_key(struct nw_json *json, const struct nw_linear *linear)
+{
+	const struct nw_linear_shape *shape = &linear->shape;
+
+	nw_json_key(json, "linear");
+	nw_json_open(json, '{');
+	nw_json_key(json, "min");
+	nw_json_i64(json, shape->min);
+	nw_json_key(json, "max");
+	nw_json_i64(json, shape->max);
+	nw_json_key_u64(json, "step", shape->step);
+	nw_json_key_u64(json, "below", linear->below);
+	nw_json_key_u64(json, "above", linear->above);
+	nw_json_key(json, "buckets");
+	nw_json_open(json, '[');
+	for (size_t i = 0; i < shape->buckets; i++) {
+		if (!linear->count[i])
+			continue;
+		nw_json_open(json, '[');
+		nw_json_i64(json, nw_linear_low(shape, i));
+		nw_json_i64(json, nw_linear_low(shape, i + 1) - 1);
+		nw_json_u64(json, linear->count[i]);
+		nw_json_close(json, ']');
+	}
+	nw_json_close(json, ']');
+	nw_json_close(json, '}');
+}
+
 /* Writes DIST; an empty distribution has only its count, and no buckets. */
 static void distribution(struct nw_json *json, const char *key,
 			 const struct nw_histogram *h, bool with_buckets)
@@ -426,6 +455,8 @@ static void distribution(struct nw_json *json, const char *key,
 	}
 	if (with_buckets)
 		buckets(json, h);
+	if (h->linear)
+		linear_key(json, h->linear);
 	nw_json_close(json, '}');
 }
 

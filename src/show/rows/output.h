@@ -148,8 +148,7 @@ struct nw_report {
 	size_t runs; /* the report is of so many runs, whose time is added up; 0: of one */
 	uint64_t dropped;	      /* hits that the kernel counted but did not record */
 	bool restricted;	      /* dropped hits may be those of untraced processes */
-	const char *const *hist_args; /* names of arguments whose histograms are shown */
-	size_t hist_arg_count;
+	const nw_hists *hists; /* arguments whose histograms are shown; NULL: none */
 	bool gaps;			     /* show the histograms of gaps, too */
 	bool net;			     /* latencies are net: without probe overhead */
 	const struct nw_hit_cost *hit_costs; /* by probe; NULL: the overhead is not known */

@@ -360,12 +360,31 @@ static void row_label(unsigned int row, bool is_time, char out[40])
 	}
 }
 
-void nw_histogram_print(const struct nw_histogram *h, bool is_time,
-			const struct nw_layout *layout, struct nw_buf *out)
+/* Writes one row; its bar shows the share of the largest count. */
+static void histogram_row(const char *label, uint64_t count, uint64_t most,
+			  const struct nw_layout *layout, struct nw_buf *out)
 {
 	const size_t width = layout->width;
 	const size_t room = nw_min64(width > REST_WIDTH ? width - REST_WIDTH : 0, MOST_BAR);
 	const size_t most_bar = width ? nw_max64(room, LEAST_BAR) : BAR_WIDTH;
+	/* float, as in bpftrace: a double would make some bars shorter */
+	size_t len = (size_t)((float)count / (float)most * (float)most_bar);
+	char bar[MOST_BAR + 1];
+
+	if (layout->plain) {
+		if (count)
+			nw_buf_printf(out, "%s: %" PRIu64 "\n", label, count);
+		return;
+	}
+	memset(bar, '@', len);
+	bar[len] = '\0';
+	nw_buf_printf(out, "%-16s%8llu |%-*s|\n", label, (unsigned long long)count,
+		      (int)most_bar, bar);
+}
+
+void nw_histogram_print(const struct nw_histogram *h, bool is_time,
+			const struct nw_layout *layout, struct nw_buf *out)
+{
 	uint64_t count[ROWS] = {0}, most = 0;
 	unsigned int first = ROWS, last = 0, at = 0;
 	struct nw_bucket bucket;
@@ -380,18 +399,48 @@ void nw_histogram_print(const struct nw_histogram *h, bool is_time,
 		most = nw_max64(most, count[row]);
 	}
 	for (unsigned int row = first; row <= last && most; row++) {
-		char label[40], bar[MOST_BAR + 1];
-		/* float, as in bpftrace: a double would make some bars shorter */
-		size_t len = (size_t)((float)count[row] / (float)most * (float)most_bar);
-		memset(bar, '@', len);
-		bar[len] = '\0';
+		char label[40];
 		row_label(row, is_time, label);
-		if (layout->plain) {
-			if (count[row])
-				nw_buf_printf(out, "%s: %" PRIu64 "\n", label, count[row]);
+		histogram_row(label, count[row], most, layout, out);
+	}
+}
+
+/* Returns the count of a row: 0 is below MIN, and the last one is from MAX on. */
+static uint64_t linear_count(const struct nw_linear *linear, size_t row)
+{
+	return row == 0			      ? linear->below
+	       : row <= linear->shape.buckets ? linear->count[row - 1]
+					      : linear->above;
+}
+
+static void linear_label(const struct nw_linear_shape *shape, size_t row, char out[48])
+{
+	if (row == 0)
+		snprintf(out, 48, "(..., %" PRId64 ")", shape->min);
+	else if (row <= shape->buckets)
+		snprintf(out, 48, "[%" PRId64 ", %" PRId64 ")",
+			 nw_linear_low(shape, row - 1), nw_linear_low(shape, row));
+	else
+		snprintf(out, 48, "[%" PRId64 ", ...)", shape->max);
+}
+
+void nw_linear_print(const struct nw_linear *linear, const struct nw_layout *layout,
+		     struct nw_buf *out)
+{
+	const size_t rows = linear->shape.buckets + 2;
+	size_t first = rows, last = 0;
+	uint64_t most = 0;
+
+	for (size_t row = 0; row < rows; row++) {
+		if (!linear_count(linear, row))
 			continue;
-		}
-		nw_buf_printf(out, "%-16s%8llu |%-*s|\n", label,
-			      (unsigned long long)count[row], (int)most_bar, bar);
+		first = first < row ? first : row;
+		last = row;
+		most = nw_max64(most, linear_count(linear, row));
+	}
+	for (size_t row = first; row <= last && most; row++) {
+		char label[48];
+		linear_label(&linear->shape, row, label);
+		histogram_row(label, linear_count(linear, row), most, layout, out);
 	}
 }

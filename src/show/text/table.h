@@ -54,5 +54,8 @@ void nw_table_free(struct nw_table *table);
  * has the row's label and count only. */
 void nw_histogram_print(const struct nw_histogram *h, bool is_time,
 			const struct nw_layout *layout, struct nw_buf *out);
+/* Does the same for equal steps, from the first row to the last one that is not empty: "(..., MIN)", "[LOW, HIGH)", "[MAX, ...)". */
+void nw_linear_print(const struct nw_linear *linear, const struct nw_layout *layout,
+		     struct nw_buf *out);
 
 #endif

@@ -400,8 +400,8 @@ static void add_arg(struct text *t, struct nw_table *table, size_t probe, size_t
 static bool is_shown(const struct nw_report *report, const struct nw_probe *probe,
 		     size_t arg)
 {
-	for (size_t i = 0; i < report->hist_arg_count; i++)
-		if (nw_arg_find(probe, report->hist_args[i]) == (int)arg)
+	for (size_t i = 0; report->hists && i < report->hists->count; i++)
+		if (nw_arg_find(probe, report->hists->item[i].name) == (int)arg)
 			return true;
 	return false;
 }
@@ -492,7 +492,10 @@ static void histogram(struct text *t, const char *name, const char *what, bool i
 		add_group(nw_summary_group_name(report->summary, group), t->out);
 	}
 	nw_buf_printf(t->out, ", %s:\n", what);
-	nw_histogram_print(h, is_time, &report->layout, t->out);
+	if (h->linear)
+		nw_linear_print(h->linear, &report->layout, t->out);
+	else
+		nw_histogram_print(h, is_time, &report->layout, t->out);
 }
 
 static void probe_histograms(struct text *t, size_t index, size_t group)
