@@ -16,7 +16,8 @@ struct report_merged {
 	struct nw_probe_state *states; /* by merged probe; NULL: unknown */
 	struct nw_output output;
 	struct nw_sink sink;
-	char *by; /* the keys of each result, without `host`; NULL: none */
+	nw_hists hists; /* of --hist */
+	char *by;	/* the keys of each result, without `host`; NULL: none */
 	size_t keys;
 	int host_at;
 };
@@ -195,8 +196,7 @@ static void print(struct report_merged *r)
 		.has_filter = end.has_filter,
 		.filtered = end.filtered,
 		.dropped = end.dropped,
-		.hist_args = args->hists.item,
-		.hist_arg_count = args->hists.count,
+		.hists = &r->hists,
 		.gaps = args->verbose > 0,
 		.net = args->net,
 		.layout = nw_layout_of(args, r->sink.file),
@@ -277,6 +277,8 @@ static int run(struct report_merged *r, struct nw_error *err)
 {
 	int ret = check_options(r->args, err);
 
+	for (size_t i = 0; ret == 0 && i < r->args->hists.count; i++)
+		ret = nw_hist_parse(r->args->hists.item[i], &r->hists, err);
 	if (ret == 0)
 		ret = split_keys(r, err);
 	if (ret == 0)
@@ -316,6 +318,7 @@ int nw_report_merged(const struct nw_args *args, const struct nw_command *comman
 	nw_vec_free(&r.results);
 	nw_output_free(&r.output);
 	nw_merged_free(&r.merged);
+	nw_hists_free(&r.hists);
 	free(r.states);
 	free(r.by);
 	return status;

@@ -326,15 +326,30 @@ static void merge_range(struct nw_histogram *into, const struct nw_histogram *fr
 		into->sum = UINT64_MAX;
 }
 
+/* Without equal steps of all values there are none: those of some would be too few. */
+static void merge_linear(struct nw_histogram *into, const struct nw_histogram *from)
+{
+	const struct nw_linear_shape *shape = from->linear ? &from->linear->shape : NULL;
+	bool fits = shape && (into->linear ? nw_linear_is_same(&into->linear->shape, shape)
+					   : !into->count);
+
+	if (fits && !into->linear) {
+		into->linear = nw_linear_new(shape);
+		into->failed |= !into->linear;
+	}
+	if (fits && into->linear) {
+		nw_linear_merge(into->linear, from->linear);
+	} else {
+		free(into->linear);
+		into->linear = NULL;
+	}
+}
+
 void nw_histogram_merge(struct nw_histogram *into, const struct nw_histogram *from)
 {
 	if (!from->count)
 		return;
-	if (from->linear && !into->linear)
-		into->linear = nw_linear_new(&from->linear->shape);
-	if (from->linear && into->linear)
-		nw_linear_merge(into->linear, from->linear);
-	into->failed |= from->linear && !into->linear;
+	merge_linear(into, from);
 	if (from->is_signed && !into->is_signed)
 		become_signed(into);
 	into->failed |= from->failed;

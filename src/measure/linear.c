@@ -52,36 +52,50 @@ static size_t split(char *text, char *word[3])
 	return colons;
 }
 
+enum nw_linear_mistake nw_linear_make(int64_t min, int64_t max, uint64_t step,
+				      struct nw_linear_shape *out)
+{
+	const uint64_t range = (uint64_t)max - (uint64_t)min;
+
+	*out = (struct nw_linear_shape){.min = min, .max = max, .step = step};
+	if (min >= max)
+		return NW_LINEAR_ORDER;
+	if (!step || step > range)
+		return NW_LINEAR_STEP;
+	out->buckets = range / step;
+	return out->buckets > NW_MOST_LINEAR ? NW_LINEAR_MANY
+	       : range % step		     ? NW_LINEAR_MULTIPLE
+					     : NW_LINEAR_RIGHT;
+}
+
 static int make_shape(const char *text, char *word[3], struct nw_linear_shape *shape,
 		      struct nw_error *err)
 {
-	int64_t step;
+	int64_t number[3];
 
-	for (size_t i = 0; i < 3; i++) {
-		int64_t *const to[] = {&shape->min, &shape->max, &step};
-		if (!parse_number(word[i], to[i]))
+	for (size_t i = 0; i < 3; i++)
+		if (!parse_number(word[i], &number[i]))
 			return bad_hist(err, text, "'%s' is no whole number", word[i]);
-	}
-	if (shape->min >= shape->max)
-		return bad_hist(err, text, "MIN has to be below MAX");
-	if (step <= 0)
+	if (number[2] <= 0)
 		return bad_hist(err, text, "STEP has to be above 0");
-	const uint64_t range = (uint64_t)shape->max - (uint64_t)shape->min;
-	shape->step = (uint64_t)step;
-	uint64_t count = range / shape->step, least = (range - 1) / NW_MOST_LINEAR + 1;
-	if (count > NW_MOST_LINEAR)
-		return bad_hist(err, text,
-				"it has %" PRIu64
-				" rows, more than %d: use a STEP of %" PRIu64 " or more",
-				count, NW_MOST_LINEAR, least);
-	if (!count)
+	const uint64_t range = (uint64_t)number[1] - (uint64_t)number[0];
+	switch (nw_linear_make(number[0], number[1], (uint64_t)number[2], shape)) {
+	case NW_LINEAR_ORDER:
+		return bad_hist(err, text, "MIN has to be below MAX");
+	case NW_LINEAR_STEP:
 		return bad_hist(err, text, "STEP is more than MAX - MIN");
-	if (range % shape->step)
+	case NW_LINEAR_MANY:
+		return bad_hist(
+			err, text,
+			"it has %zu rows, more than %d: use a STEP of %" PRIu64 " or more",
+			shape->buckets, NW_MOST_LINEAR, (range - 1) / NW_MOST_LINEAR + 1);
+	case NW_LINEAR_MULTIPLE:
 		return bad_hist(err, text,
 				"MAX - MIN is no multiple of STEP: use a MAX of %" PRId64,
-				nw_linear_low(shape, count));
-	shape->buckets = count;
-	return 0;
+				nw_linear_low(shape, shape->buckets));
+	default:
+		return 0;
+	}
 }
 
 int nw_hist_parse(const char *text, nw_hists *out, struct nw_error *err)
@@ -132,6 +146,12 @@ void nw_linear_add(struct nw_linear *linear, int64_t value)
 		linear->above++;
 	else
 		linear->count[((uint64_t)value - (uint64_t)shape->min) / shape->step]++;
+}
+
+bool nw_linear_is_same(const struct nw_linear_shape *one,
+		       const struct nw_linear_shape *other)
+{
+	return one->min == other->min && one->max == other->max && one->step == other->step;
 }
 
 void nw_linear_merge(struct nw_linear *into, const struct nw_linear *from)

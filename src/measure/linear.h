@@ -23,6 +23,16 @@ struct nw_hist {
 };
 typedef NW_VEC(struct nw_hist) nw_hists;
 
+enum nw_linear_mistake {
+	NW_LINEAR_RIGHT,
+	NW_LINEAR_ORDER,    /* MIN is not below MAX */
+	NW_LINEAR_STEP,	    /* STEP is 0, or more than MAX - MIN */
+	NW_LINEAR_MANY,	    /* more than NW_MOST_LINEAR buckets */
+	NW_LINEAR_MULTIPLE, /* MAX - MIN is no multiple of STEP */
+};
+/* Makes the shape, whose fields are also set after a mistake, or tells what is wrong. */
+enum nw_linear_mistake nw_linear_make(int64_t min, int64_t max, uint64_t step,
+				      struct nw_linear_shape *out);
 /* Parses ARG or ARG:MIN:MAX:STEP, and adds it. A mistake is a usage error. */
 int nw_hist_parse(const char *text, nw_hists *out, struct nw_error *err);
 void nw_hists_free(nw_hists *hists);
@@ -37,7 +47,9 @@ struct nw_linear {
 struct nw_linear *nw_linear_new(const struct nw_linear_shape *shape);
 /* Values beyond INT64_MAX are above every max. */
 void nw_linear_add(struct nw_linear *linear, int64_t value);
-/* Both have the same shape. */
+bool nw_linear_is_same(const struct nw_linear_shape *one,
+		       const struct nw_linear_shape *other);
+/* Both must have the same shape. */
 void nw_linear_merge(struct nw_linear *into, const struct nw_linear *from);
 void nw_linear_clear(struct nw_linear *linear);
 /* Returns the lowest value of a bucket; of number shape.buckets, max. */

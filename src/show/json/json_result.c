@@ -203,6 +203,55 @@ static bool read_buckets(const nw_json_value *list, struct nw_histogram *h)
 	return sum == h->count;
 }
 
+/* Reads one row of equal steps. */
+static bool read_step(const nw_json_value *of, struct nw_linear *linear)
+{
+	const struct nw_linear_shape *shape = &linear->shape;
+	int64_t low, high;
+	uint64_t count;
+
+	if (!nw_json_signed(nw_json_element(of, 0), &low) ||
+	    !nw_json_signed(nw_json_element(of, 1), &high) ||
+	    !nw_json_unsigned(nw_json_element(of, 2), &count) || low < shape->min ||
+	    low >= shape->max)
+		return false;
+	const uint64_t from_min = (uint64_t)low - (uint64_t)shape->min;
+	if (from_min % shape->step || (uint64_t)high - (uint64_t)low != shape->step - 1)
+		return false;
+	linear->count[from_min / shape->step] += count;
+	return true;
+}
+
+/* Reads the counts in equal steps, if there are some. They are of the values that the distribution counts. */
+static bool read_linear(const nw_json_value *value, struct nw_histogram *h)
+{
+	const nw_json_value *list = nw_json_member(value, "buckets");
+	struct nw_linear_shape shape = {0};
+	int64_t min, max;
+	uint64_t step, sum;
+
+	if (!value)
+		return true;
+	if (!nw_json_signed(nw_json_member(value, "min"), &min) ||
+	    !nw_json_signed(nw_json_member(value, "max"), &max) ||
+	    !nw_json_unsigned(nw_json_member(value, "step"), &step) ||
+	    nw_linear_make(min, max, step, &shape) != NW_LINEAR_RIGHT)
+		return false;
+	free(h->linear);
+	h->linear = nw_linear_new(&shape);
+	if (!h->linear ||
+	    !nw_json_unsigned(nw_json_member(value, "below"), &h->linear->below) ||
+	    !nw_json_unsigned(nw_json_member(value, "above"), &h->linear->above))
+		return false;
+	for (size_t i = 0; i < nw_json_length(list); i++)
+		if (!read_step(nw_json_element(list, i), h->linear))
+			return false;
+	bool wraps = nw_add_overflows(h->linear->below, h->linear->above, &sum);
+	for (size_t i = 0; i < shape.buckets; i++)
+		wraps |= nw_add_overflows(sum, h->linear->count[i], &sum);
+	return !wraps && sum == h->count;
+}
+
 /* Reads DIST. False: it contradicts itself. */
 static bool read_distribution(const nw_json_value *dist, struct nw_histogram *h)
 {
@@ -221,7 +270,8 @@ static bool read_distribution(const nw_json_value *dist, struct nw_histogram *h)
 		return false;
 	bool ordered = h->is_signed ? (int64_t)h->min <= (int64_t)h->max : h->min <= h->max;
 	nw_histogram_restore(h, mean, stddev);
-	return ordered && read_buckets(nw_json_member(dist, "buckets"), h);
+	return ordered && read_buckets(nw_json_member(dist, "buckets"), h) &&
+	       read_linear(nw_json_member(dist, "linear"), h);
 }
 
 /* Reads a number that is an object of distributions by the names of arguments or states. */
