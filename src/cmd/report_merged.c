@@ -26,13 +26,13 @@ struct report_merged {
 
 bool nw_by_has_host(const char *by)
 {
-	while (by && *by) {
-		size_t len = strcspn(by, ",");
-		if (len == 4 && strncmp(by, "host", 4) == 0)
-			return true;
-		by += len + (by[len] != '\0');
-	}
-	return false;
+	nw_cleanup(nw_free_ptr) char *copy = by ? strdup(by) : NULL;
+	char *rest = copy, *key;
+	bool found = false;
+
+	while (!found && (key = nw_split_keys(&rest)))
+		found = strcmp(key, "host") == 0;
+	return found;
 }
 
 /* Takes `host` out of the keys, which is known of a whole recording, not of a hit. */
@@ -46,7 +46,7 @@ static int split_keys(struct report_merged *r, struct nw_error *err)
 	r->host_at = NW_MERGE_NO_HOST;
 	if (r->args->by && !copy)
 		return nw_no_memory(err);
-	for (; (key = strsep(&rest, ",")); at++) {
+	for (; (key = nw_split_keys(&rest)); at++) {
 		if (strcmp(key, "host") == 0 && r->host_at == NW_MERGE_NO_HOST) {
 			r->host_at = at;
 			continue;

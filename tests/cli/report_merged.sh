@@ -71,6 +71,9 @@ is "each with its own counts" "$(j hosts.json "[s['count'] for s in of('span') i
 report -j --by cpu,host,comm "$sample" groups-web2.json >three.json
 is "the host stands where it was asked for" "$(j three.json "sorted(set(list(s['by'])[1] for s in of('span')))")" "['host']"
 is "and all groups are there" "$(j three.json "len(of('span'))")" "$((2 * $(rows groups.json span | wc -l)))"
+sed 's/"group_by":"cpu,/"group_by":"title(a,b),/;s/"by":{"cpu"/"by":{"title(a,b)"/' groups-web1.json >title.json
+report -j --by 'host,title(a,b),comm' title.json title.json >titles.json
+is "a comma in parentheses is part of a key" "$(j titles.json "sorted(set(len(s['by']) for s in of('span')))")" "[3]"
 is "--by host goes with one file" "$(report -j --by host web2.json | grep -c '"group":"web2"')" "$(grep -cE '"type":"(span|probe)"' whole.json)"
 
 # ---- what cannot be --------------------------------------------------------------------------

@@ -56,11 +56,13 @@ static enum nw_subject subject_of(const nw_json_value *row)
 
 static int set_keys(struct nw_json_result *out, const char *keys)
 {
+	nw_cleanup(nw_free_ptr) char *copy = strdup(keys);
+	char *rest = copy;
+
 	out->group_by = strdup(keys);
-	out->keys = 1;
-	for (const char *at = keys; (at = strchr(at, ',')); at++)
+	while (nw_split_keys(&rest))
 		out->keys++;
-	return out->group_by ? 0 : -ENOMEM;
+	return out->group_by && copy ? 0 : -ENOMEM;
 }
 
 /* Output of earlier versions names the keys in its rows only, and one key alone not at all. */
