@@ -373,7 +373,7 @@ static inline uint64_t nw_max64(uint64_t a, uint64_t b)
 }
 
 /* Returns the path from the root, without ".", ".." and links on its way. The last part may be a link, or may not
- * exist any more. The caller frees; NULL when out of memory. */
+ * exist any more. The caller frees. NULL: errno says what was short (nw_is_shortage()). */
 char *nw_absolute_path(const char *path);
 
 /* ---- files -------------------------------------------------------------------------- */

@@ -192,6 +192,6 @@ char *nw_absolute_path(const char *path)
 	bool is_root = real && strcmp(real, "/") == 0;
 
 	if (!real)
-		return dir && errno != ENOMEM ? strdup(path) : NULL;
+		return dir && !nw_is_shortage(errno) ? strdup(path) : NULL;
 	return nw_text("%s/%s", is_root ? "" : real, base);
 }

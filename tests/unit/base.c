@@ -339,6 +339,36 @@ START_TEST(distances)
 }
 END_TEST
 
+static int realpath_fails; /* with this errno; 0: it does not */
+
+char *realpath(const char *path, char *out)
+{
+	errno = realpath_fails ? realpath_fails : ENOSYS;
+	(void)out;
+	return realpath_fails ? NULL : canonicalize_file_name(path);
+}
+
+/* A path that could not be looked up for a shortage is none: the kernel resolves a relative one from elsewhere. */
+START_TEST(absolute_paths)
+{
+	static const int shortages[] = {EIO, EINTR, ENOMEM, EMFILE};
+	char *path = nw_absolute_path("/usr/../usr/./file");
+
+	ck_assert_str_eq(path, "/usr/file");
+	free(path);
+	realpath_fails = EACCES;
+	path = nw_absolute_path("./file");
+	ck_assert_str_eq(path, "./file");
+	free(path);
+	for (size_t i = 0; i < NW_COUNT(shortages); i++) {
+		realpath_fails = shortages[i];
+		ck_assert_ptr_null(nw_absolute_path("./file"));
+		ck_assert_int_eq(errno, shortages[i]);
+	}
+	realpath_fails = 0;
+}
+END_TEST
+
 START_TEST(buf_reads_a_file)
 {
 	struct nw_buf buf = {0};
@@ -361,4 +391,5 @@ UNIT_MAIN("base", error_keeps_reason_and_hint, error_cuts_long_texts,
 	  escape_makes_terminals_safe, vec_hands_out_zeroed_items,
 	  hash_table_finds_all_of_a_hash, hash_table_forgets_what_was_removed,
 	  index_numbers_strings, numbers_are_strict, durations, sizes, globs_know_dashes,
-	  keys_are_split_outside_of_parentheses, distances, buf_reads_a_file)
+	  keys_are_split_outside_of_parentheses, distances, absolute_paths,
+	  buf_reads_a_file)

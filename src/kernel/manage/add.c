@@ -133,11 +133,19 @@ static int fill(const struct adding *a, const char *link, struct nw_persistent_e
 	out->machine = image->machine;
 	out->label = strdup(a->probe->label);
 	out->file = nw_absolute_path(image->path);
+	if (!out->file)
+		return -errno;
 	out->link = strdup(link ? link : "");
 	out->home = strdup(home);
 	if (a->options->enable && nw_persistent_on(out, home) < 0)
 		return -ENOMEM;
-	return out->label && out->file && out->link && out->home ? 0 : -ENOMEM;
+	return out->label && out->link && out->home ? 0 : -ENOMEM;
+}
+
+static int no_path(const struct adding *a, int code)
+{
+	return nw_fail(a->err, code, "cannot find the path of %s: %s",
+		       a->point->image->path, nw_strerror(code));
 }
 
 /* ---- one event ---------------------------------------------------------------------- */
@@ -183,14 +191,14 @@ static int add_event(struct adding *a)
 		return take_defined(a, defined);
 	nw_cleanup(nw_free_ptr) char *link = NULL;
 	nw_cleanup(nw_free_ptr) char *path = path_of(a, &link);
+	if (!path)
+		return no_path(a, errno);
 	const struct nw_event *event = a->event;
 	char delete[2 * NW_MAX_NAME + 8];
 	struct nw_buf line = {0};
 
 	for (unsigned int i = 0; i == 0 || is_taken(a); i++)
 		nw_event_name(event, i, a->name);
-	if (!path)
-		return nw_no_memory(a->err);
 	nw_plan_define_as(a->plan, event, a->name, a->place, path,
 			  a->m->features->has[NW_FEATURE_REF_CTR], &line);
 	snprintf(delete, sizeof(delete), "-:%s/%s", event->group, a->name);
@@ -206,7 +214,7 @@ static int add_event(struct adding *a)
 		nw_manager_arms(a->m, nw_buf_str(&line), persistent);
 	nw_buf_free(&line);
 	if (filled < 0)
-		return nw_no_memory(a->err);
+		return no_path(a, -filled);
 	return nw_manager_change(a->m, a->event->group, a->name, a->probe->label,
 				 a->options->enable ? home : "",
 				 a->options->enable ? NW_CHANGE_ADDED_ENABLED
@@ -268,7 +276,7 @@ int nw_manager_add(struct nw_manager *m, const struct nw_plan *plan,
 		if (ret == 0)
 			ret = add_event(&a);
 	}
-	if (options->enable) /* after all events are defined */
+	if (ret == 0 && options->enable) /* after all events are defined */
 		nw_vec_each (&m->fresh, event)
 			nw_manager_step_enable(m, event->home, event->group, event->name,
 					       true);

@@ -69,7 +69,8 @@ static int open_picking(struct picking *p, struct nw_error *err)
 	p->file = *p->spec.path ? p->spec.path : scope.file;
 	p->path = p->file ? nw_absolute_path(p->file) : NULL;
 	if (p->file && !p->path)
-		return nw_no_memory(err);
+		return nw_fail(err, errno, "cannot find the path of %s: %s", p->file,
+			       nw_strerror(errno));
 	ret = nw_select(&p->spec, 1, &scope, &p->selection, err);
 	if (ret < 0)
 		p->selection = (struct nw_selection){0};
