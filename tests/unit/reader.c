@@ -343,6 +343,64 @@ START_TEST(a_reader_that_stands_still)
 }
 END_TEST
 
+/* The clocks that the reader's limits are measured by: as they are (step 0), or going on by this much with each look. The
+ * limits of processor time cannot be told from those of time on a busy machine otherwise. */
+static struct {
+	bool steered;
+	uint64_t now, cpu, step, cpu_step; /* ns */
+} clocks;
+
+int clock_gettime(clockid_t id, struct timespec *out)
+{
+	if (!clocks.steered || id == CLOCK_REALTIME)
+		return (int)syscall(SYS_clock_gettime, id, out);
+	uint64_t *clock = id == CLOCK_MONOTONIC ? &clocks.now : &clocks.cpu;
+
+	*clock += id == CLOCK_MONOTONIC ? clocks.step : clocks.cpu_step;
+	*out = (struct timespec){(time_t)(*clock / 1000000000),
+				 (long)(*clock % 1000000000)};
+	return 0;
+}
+
+/* Asks a reader that stands still while the clocks go on by so much. Returns the error. */
+static int ask_for_ever(enum nw_place_depth depth, uint64_t step, uint64_t cpu_step)
+{
+	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
+	ck_assert_int_eq(kill(child_of_ours(), SIGSTOP), 0);
+	clocks.now = clocks.cpu = 1000000000;
+	clocks.step = step;
+	clocks.cpu_step = cpu_step;
+	clocks.steered = true;
+	int ret = nw_reader_place(reader, &file, facts.segments.item[0].vaddr, depth,
+				  &place, &err);
+	clocks.steered = false;
+	nw_vec_free(&facts.segments);
+	return ret;
+}
+
+START_TEST(the_limits_of_a_question_and_of_a_run)
+{
+	const uint64_t ms = 1000000, second = 1000 * ms;
+
+	ck_assert_int_eq(ask_for_ever(NW_PLACE_NAME, 0, 100 * ms), -ETIMEDOUT);
+	ck_assert_msg(strstr(err.what, "3 s of processor time"), "%s", err.what);
+	ck_assert_msg(clocks.cpu > 4 * second && clocks.cpu < 5 * second, "%ju",
+		      (uintmax_t)clocks.cpu);
+	ck_assert_int_eq(ask_for_ever(NW_PLACE_NAME, second, 0), -ETIMEDOUT);
+	ck_assert_msg(strstr(err.what, "10 s"), "%s", err.what);
+	ck_assert_msg(clocks.now > 11 * second && clocks.now < 16 * second, "%ju",
+		      (uintmax_t)clocks.now);
+	/* the readers of a run together: the first has used more than 3 s, each of the others, too */
+	int ret = -ETIMEDOUT, questions = 1;
+	for (; ret == -ETIMEDOUT && questions < 20; questions++)
+		ret = ask_for_ever(NW_PLACE_NAME, 0, second);
+	ck_assert_int_eq(ret, -ECANCELED);
+	ck_assert_msg(strstr(err.what, "30 s of processor time"), "%s", err.what);
+	ck_assert_int_lt(questions, 11);
+	ck_assert_int_gt(questions, 4);
+}
+END_TEST
+
 static int never(void *arg, unsigned int what, const char *name)
 {
 	const pid_t *tester = arg;
@@ -441,5 +499,6 @@ END_TEST
 UNIT_MAIN_WITH("reader", setup, teardown, it_tells_what_a_file_is, what_it_may_do,
 	       whom_it_may_signal, it_ends_with_its_parent, no_more_than_is_asked_for,
 	       a_file_that_cannot_be_opened, a_reader_that_dies, a_reader_that_stands_still,
-	       a_file_system_that_does_not_answer, file_systems_that_do_not_answer,
-	       files_that_another_process_opens, more_files_than_descriptors)
+	       the_limits_of_a_question_and_of_a_run, a_file_system_that_does_not_answer,
+	       file_systems_that_do_not_answer, files_that_another_process_opens,
+	       more_files_than_descriptors)
