@@ -22,7 +22,7 @@ mkdir bin
 cp "$SERVER" bin/thrower
 cp "$SERVER" bin/postgres
 cp "$SERVER" bin/server
-"$SERVER" -t 60 >/dev/null 2>&1 & server=$!
+"$SERVER" -t 2 >/dev/null 2>&1 & server=$!
 java=$server
 sample=$PWD/before.dat
 export server java sample
