@@ -131,8 +131,9 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 
 /* ---- functions ---------------------------------------------------------------------- */
 
-/* Finds size and source line of a function. If lines cannot be read, one note says why, and *reader becomes NULL. */
-static void find_details(struct nw_image *image, const char *symbol,
+/* Finds size and source line of a function, and with -v its arguments. If the source cannot be read, one note says why, and
+ * *reader becomes NULL. */
+static void find_details(struct nw_image *image, const char *symbol, bool arguments,
 			 struct nw_reader **reader, struct nw_function_details *out)
 {
 	struct nw_symbol found;
@@ -141,12 +142,19 @@ static void find_details(struct nw_image *image, const char *symbol,
 
 	out->size = 0;
 	out->line = (struct nw_source_line){0};
+	nw_source_arguments_free(&out->arguments);
 	if (nw_image_symbol(image, symbol, strlen(symbol), 0, &found) < 0)
 		return;
 	out->size = found.size;
 	if (!*reader)
 		return;
-	if (nw_image_place(*reader, image, found.value, &place, &err) == 0) {
+	/* The line's text is valid until the next question. */
+	int ret = arguments ? nw_source_arguments_find(*reader, image, symbol, found.value,
+						       &out->arguments, &err)
+			    : 0;
+	if (ret == 0)
+		ret = nw_image_place(*reader, image, found.value, &place, &err);
+	if (ret == 0) {
 		out->line = place.lines.line;
 		return;
 	}
@@ -177,11 +185,13 @@ static int functions_of(struct listing *list, struct nw_image *image, const char
 		const char *symbol = found.symbols.item[i];
 		details.first = i == 0;
 		if (detailed)
-			find_details(image, symbol, &reader, &details);
+			find_details(image, symbol, list->args->verbose > 0, &reader,
+				     &details);
 		list->output.format->function(&list->output, image, symbol, names->item[i],
 					      detailed ? &details : NULL);
 		list->table.matched++;
 	}
+	nw_source_arguments_free(&details.arguments);
 	nw_reader_free(reader);
 	nw_functions_free(&found);
 	return ret;
@@ -416,8 +426,9 @@ const struct nw_command nw_cmd_list = {
 		"nop, function, and every argument with the fetch argument it becomes.\n"
 		"func:FILE:PATTERN lists functions, those of C++ and Rust by the names that their\n"
 		"source has; --functions FILE [PATTERN...] also the size of each, and the file and\n"
-		"line of its source, if the file has debugging information. What it prints is a SPEC\n"
-		"for the other commands. --check is for tests of programs that have probes: it lists\n"
+		"line of its source, if the file has debugging information, and with -v the arguments\n"
+		"with their types, and why one has no value. What it prints is a SPEC for the other\n"
+		"commands. --check is for tests of programs that have probes: it lists\n"
 		"what is wrong with the notes, and ends with 1 if anything is. Needs neither root nor\n"
 		"tracefs.",
 	.options = NW_OPTIONS_RESULT

@@ -8,6 +8,7 @@
  *	image PATH
  *	probe IMAGE KIND PROVIDER NAME LABEL NAMED	belongs to the image of that number
  *	arg NAME TYPE					of the last probe
+ *	enum NAMES					of the last arg: of the values of its enumeration
  *	linked NAME					of the last probe: the linker's name
  *	point VADDR OFFSET RETURN			of the last probe
  *	planned PROBE POINT PARTS REFUSED
@@ -81,6 +82,9 @@ static void save_probe(const struct nw_selection *selection, const struct nw_pro
 		nw_plan_word(out, arg->name);
 		type_word(out, &arg->type);
 		nw_buf_addc(out, '\n');
+		const size_t i = (size_t)(arg - probe->args.item);
+		if (i < probe->enums.count && *probe->enums.item[i])
+			word_line(out, "enum", probe->enums.item[i]);
 	}
 	nw_vec_each (&probe->points, point)
 		nw_buf_printf(out, "point %" PRIu64 " %" PRIu64 " %d\n", point->vaddr,
@@ -323,6 +327,20 @@ static int load_arg(struct loader *load)
 		return -ENOMEM;
 	strcpy(arg->name, load->words[1]);
 	return type(load, 2, &arg->type) ? 0 : -EBADMSG;
+}
+
+static int load_enum(struct loader *load)
+{
+	struct nw_probe *probe = last_probe(load);
+	int ret = 0;
+
+	if (!probe || probe->enums.count >= probe->args.count)
+		return -EBADMSG;
+	while (ret == 0 && probe->enums.count + 1 < probe->args.count)
+		ret = nw_strings_add(&probe->enums, "", 0);
+	return ret < 0 ? ret
+		       : nw_strings_add(&probe->enums, load->words[1],
+					strlen(load->words[1]));
 }
 
 static int load_symbol(struct loader *load)
@@ -667,6 +685,7 @@ static const struct {
 	{"image", 2, load_image},
 	{"probe", 7, load_probe},
 	{"arg", 3, load_arg},
+	{"enum", 2, load_enum},
 	{"linked", 2, load_symbol},
 	{"point", 4, load_point},
 	{"planned", 5, load_planned},

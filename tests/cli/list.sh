@@ -207,6 +207,42 @@ else
   skip "and the lines of the source" "built without libdw"
   skip "in JSON, too" "built without libdw"
 fi
+# The arguments of functions, and what can be had of them
+cat >typed.c <<'C'
+struct pair { long a, b, c; };
+enum kind { ONE, TWO };
+int typed_all(const char *name, struct pair *pair, enum kind kind, unsigned char flag, double ratio, struct pair whole, int last);
+int typed_all(const char *name, struct pair *pair, enum kind kind, unsigned char flag, double ratio, struct pair whole, int last)
+{
+	return name[0] + (int)pair->a + kind + flag + (int)ratio + (int)whole.c + last;
+}
+int typed_none(void);
+int typed_none(void) { return 3; }
+int main(void) { struct pair p = {0, 0, 0}; return typed_all("", &p, ONE, 1, 1.0, p, 2) + typed_none(); }
+C
+case $(uname -m)$(grep -qa 'libdw\.so' "$NOPWATCH" && echo libdw) in
+x86_64libdw | aarch64libdw)
+  gcc -g -O1 -fno-inline -o typed typed.c
+  is "-v: arguments with their types, and why one has no value" "$("$NOPWATCH" list -v --functions ./typed 'typed_*' | sed 's/^f[^:]*:[^:]*:\([^ ]*\) .*/\1/; s/^  */ /')" \
+    "typed_all
+ name: const char *
+ pair: struct pair *
+ kind: enum kind
+ flag: unsigned char
+ ratio: double  (no value: it is in a register that ftrace cannot read, such as one for floating point)
+ whole: struct pair  (no value: it is a structure: name one of its fields)
+ last: int
+typed_none"
+  "$NOPWATCH" list -vj --functions ./typed 'typed_*' >out.json
+  is "and in JSON" "$(j out.json "[[(a['name'], a['type'], 'problem' in a) for a in r.get('args', [])][1:5:3] for r in rows]")" \
+    "[[('pair', 'struct pair *', False), ('ratio', 'double', True)], []]"
+  hasnt "without -v there are none" "$("$NOPWATCH" list --functions ./typed 'typed_*')" "struct pair"
+  # A name in DWARF that is none is left out, and a type is escaped.
+  LC_ALL=C sed 's/ratio/\x1b[31m/; s/unsigned char/unsigned\x1b[31m/' typed >evil
+  hasnt "names and types of a file are escaped" "$("$NOPWATCH" list -v --functions ./evil 'typed_*')" $'\x1b'
+  ;;
+*) skip "-v: arguments with their types" "DWARF's registers of this architecture are not known, or no libdw" ;;
+esac
 is "-q: only specs" "$("$NOPWATCH" list -q --functions -x ./sizes sized_two main)" "func:./sizes:sized_two
 func:./sizes:main"
 has "without a pattern all" "$("$NOPWATCH" list -q --functions ./sizes)" "func:./sizes:main"

@@ -59,7 +59,7 @@ int main(void)
 		struct request next = {.id = -n};
 		struct request r = {.id = n * 1000, .a = n & 7u, .b = -n, .wide = 1ul << (34 + n), .peer = &peer,
 				    .kind = (unsigned char)(200 + n), .code = -5000000000l * n, .sizes = {n, -n, 3 * n, 4},
-				    .ratio = (float)n / 4, .color = n % 2 ? BLUE : GREEN, .next = &next, .ok = n % 2};
+				    .ratio = (float)n / 4, .color = n == 3 ? (enum color)3 : n % 2 ? BLUE : GREEN, .next = &next, .ok = n % 2};
 		char name[16];
 		snprintf(r.text, sizeof(r.text), "text-%d-long", n);
 		snprintf(name, sizeof(name), "name-%d", n);
@@ -114,6 +114,24 @@ has "names that the source has not are given in order" "$said" 'number=25'
 has "and it is said" "$said" "the names are given to the arguments in their order"
 said=$("$NOPWATCH" trace 'uprobe:./gcc0:handle(request->text:string)' -- ./gcc0 2>&1)
 has "an array of characters can be called a string" "$said" 'request->text="text-3-"'
+"$NOPWATCH" trace -j 'uprobe:./gcc2:handle(request->color, count)' -o named.json -- ./gcc2 >/dev/null 2>err
+holds "values of enumerations have their names in JSON, too" named.json \
+  "[(r['args']['request->color'], r.get('names')) for r in of('event')] == [(v, {'request->color': w} if w else None) for v, w in \
+    ((-3, 'BLUE'), (7, 'GREEN'), (3, ''), (7, 'GREEN'), (-3, 'BLUE'))]"
+colors() { grep -o 'color=[^ ]*' | sort | uniq -c | awk '{ printf "%s %s;", $1, $2 }'; }
+is "trace shows the name, and a value without one as a number" \
+  "$("$NOPWATCH" trace 'uprobe:./gcc2:handle(request->color)' -- ./gcc2 2>/dev/null | colors)" '1 color=3;2 color=BLUE;2 color=GREEN;'
+is "a type that the user gives is no enumeration" \
+  "$("$NOPWATCH" trace 'uprobe:./gcc2:handle(request->color:s32)' -- ./gcc2 2>/dev/null | colors)" '2 color=-3;1 color=3;2 color=7;'
+is "so do slow spans" \
+  "$("$NOPWATCH" trace --slower 1ns 'func:./gcc2:handle(request->color)' -- ./gcc2 2>/dev/null | colors)" '1 color=3;2 color=BLUE;2 color=GREEN;'
+"$NOPWATCH" record -o named.dat 'uprobe:./gcc2:handle(request->color, flag)' -- ./gcc2 >/dev/null 2>&1
+is "and --by, of a recording" "$("$NOPWATCH" report -j --by request-\>color named.dat |
+  sed -n 's/.*"group":"\([^"]*\)".*"hits":\([0-9]*\).*/\1 \2/p' | sort | tr '\n' ';')" '3 1;BLUE 2;GREEN 2;'
+# The name is in the file, which may be anybody's: it is not of letters, digits and _ here.
+LC_ALL=C sed 's/GREEN/G\x1b[1m/' gcc2 >evil && chmod +x evil
+is "a name that is none is a number" \
+  "$("$NOPWATCH" trace 'uprobe:./evil:handle(request->color)' -- ./evil 2>/dev/null | colors)" '1 color=3;2 color=7;2 color=BLUE;'
 strip -g -o stripped gcc0
 said=$("$NOPWATCH" stat 'uprobe:./stripped:handle(request->id)' -- ./stripped 2>&1)
 has "without debugging information it says what is missing" "$? $said" "^2 .*there is no debugging information"

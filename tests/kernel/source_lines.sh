@@ -90,6 +90,54 @@ refused "the end of an inlined function" "func:./gcc0:mix" "^1 .*'mix' of ./gcc0
 refused "a line has no return" "func:./gcc0@lines.c:$result" '^2 .*a line of the source has no return: write uprobe:'
 said=$("$NOPWATCH" stat -v 'uprobe:./gcc0@two/same.h:1' -- ./gcc0 2>&1)
 has "more of the path tells them apart" "$? $said" 'uprobe:same.h:1 +0 '
+
+# A function that has code of its own, and is inlined, too. gdb's breakpoint is at all of these places.
+cat >both.c <<'EOC'
+#include <stdio.h>
+#define K __attribute__((noinline))
+static volatile int sink;
+int both(int v);
+K int first(int n);
+K int second(int n);
+int both(int v)
+{
+	sink = v * 3;
+	return v % 7 ? v + sink : 1;
+}
+static int (*volatile pointer)(int) = both;
+int first(int n) { return both(n) + 1; }
+int second(int n) { return both(n + 1) - both(sink); }
+int main(void)
+{
+	int sum = 0;
+	for (int n = 0; n < 10; n++)
+		sum += first(n) + second(n) + (n % 2 ? pointer(n) : 0);
+	printf("%d\n", sum);
+	return 0;
+}
+EOC
+for compiler in $compilers; do
+  "$compiler" -g -O2 -o both both.c
+  "$NOPWATCH" stat -j uprobe:./both:both 'uprobe:./both:both (inlined)(v)' -o out.json -- ./both >/dev/null 2>err
+  holds "$compiler: a function's own code and its inlined copies are counted" out.json \
+    "{r['probe']: r['hits'] for r in of('probe')} == {'uprobe:both': 5, 'uprobe:both (inlined)': 30}"
+  has "$compiler: the notice says that they are not, and what counts them" "$(cat err)" \
+    "3 inlined copies of 'both' in ./both are not counted: 'uprobe:./both:both \(inlined\)' counts them"
+  if need gdb; then
+    has "$compiler: gdb stops as often at all of them" \
+      "$(gdb -nx -q -batch -ex 'break both' -ex 'ignore 1 1000' -ex run -ex 'info breakpoints' ./both 2>&1)" 'already hit 35 times'
+  else
+    skip "$compiler: gdb stops as often at all of them" "no gdb"
+  fi
+done
+said=$("$NOPWATCH" stat func:./both:both -- ./both 2>&1)
+has "spans have the notice, too" "$? $said" '^0 .*3 inlined copies of .both. in ./both are not counted'
+said=$("$NOPWATCH" stat 'func:./both:both (inlined)' -- ./both 2>&1)
+has "the spans of copies are refused" "$? $said" "^1 .*where the inlined copies of 'both' in ./both end is not known \(there are 3\)"
+said=$("$NOPWATCH" stat 'uprobe:./both:first (inlined)' -- ./both 2>&1)
+has "a function without copies says so" "$? $said" "^1 .*the debugging information \(DWARF\) of ./both has no inlined copy of 'first'"
+said=$("$NOPWATCH" stat uprobe:./both:first -- ./both 2>&1)
+ok "and has no notice" test "${said/inlined/}" = "$said"
 strip -g -o stripped gcc0
 said=$("$NOPWATCH" stat 'uprobe:./stripped@lines.c:7' -- ./stripped 2>&1)
 has "without debugging information it says what is missing" "$? $said" '^1 .*there is no debugging information \(DWARF\) for ./stripped'

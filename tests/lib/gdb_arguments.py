@@ -18,6 +18,10 @@ REFERENCES = (gdb.TYPE_CODE_REF, getattr(gdb, "TYPE_CODE_RVALUE_REF", gdb.TYPE_C
 STEP = re.compile(r"(->|\.)(\w+)|\[(\d+)\]")
 
 
+class Named(int):
+    """A value of an enumeration, and its name there, "" if it has none."""
+
+
 def settle(value):
     while value.type.strip_typedefs().code in REFERENCES:
         value = value.referenced_value()
@@ -65,6 +69,11 @@ def plain(value):
         return float(value)
     if kind.code in STRUCTURES:
         return "a structure"
+    if kind.code == gdb.TYPE_CODE_ENUM:
+        named = Named(value)
+        word = str(value).rsplit("::", 1)[-1]
+        named.word = word if re.fullmatch(r"[A-Za-z_]\w*", word) else ""
+        return named
     return int(value)
 
 
@@ -275,6 +284,10 @@ def same(theirs, ours):
     return isinstance(number, (int, bool)) and int(number) % 2**64 == theirs % 2**64
 
 
+def is_named(theirs, word):
+    return not isinstance(theirs, Named) or theirs.word == word
+
+
 def judge(rows, errors, result):
     for name, expression, theirs, hit in rows:
         why = re.search(r"%s of uprobe:%s has no value: (.*)" % (re.escape(expression), re.escape(name)), errors)
@@ -294,7 +307,9 @@ def judge(rows, errors, result):
         elif not values:
             kind = "only nopwatch"
         else:
-            kind = "equal" if any(same(t, ours) for t in values) else "wrong"
+            word = hit.get("names", {}).get(expression, "")
+            kind = "equal" if any(same(t, ours) and is_named(t, word) for t in values) else "wrong"
+            result["named"] += word != ""
         result[kind] += 1
         if kind in ("unread", "only nopwatch", "wrong"):
             result["shown"].append("%s: %s(%s): gdb %s, nopwatch %s" % (kind, name, expression, theirs, ours))
@@ -311,7 +326,7 @@ def main():
     order = sorted(found)
     choose.shuffle(order)
     result = collections.Counter()
-    result = {k: 0 for k in ("equal", "refused", "neither", "unread", "untrusted", "only nopwatch", "wrong", "without a hit")}
+    result = {k: 0 for k in ("equal", "refused", "neither", "unread", "untrusted", "only nopwatch", "wrong", "without a hit", "named")}
     result.update(why=collections.Counter(), shown=[], functions=len(found))
     total = 0
     while order and total < COUNT:

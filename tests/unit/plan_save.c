@@ -17,6 +17,8 @@ static void make_selection(struct nw_selection *s)
 	struct nw_probe *c = pb_probe(s, image, "uretprobe", "main", "ret:f64");
 	struct nw_probe *d = pb_probe(s, other, "p", "structs", "");
 
+	ck_assert(nw_strings_add(&a->enums, "", 0) == 0 &&
+		  nw_strings_add(&a->enums, "7=RED,-70=DARK \x1b,70=X", 21) == 0);
 	pb_point(a, 0x1010, "8@%rdi -4@%esi 8@8(%rsp) -1@%ah");
 	pb_point(a, 0x1020, "8@%rdi -4@$-5 8@%rdx 1@%xmm0");
 	pb_point(b, 0x1030, "");
@@ -94,6 +96,9 @@ static void compare_selections(const struct nw_selection *a, const struct nw_sel
 			ck_assert_str_eq(p->args.item[j].name, q->args.item[j].name);
 			ck_assert(same_type(&p->args.item[j].type, &q->args.item[j].type));
 		}
+		ck_assert_uint_eq(p->enums.count, q->enums.count);
+		for (size_t j = 0; j < p->enums.count; j++)
+			ck_assert_str_eq(p->enums.item[j], q->enums.item[j]);
 		ck_assert_uint_eq(p->points.count, q->points.count);
 		for (size_t j = 0; j < p->points.count; j++) {
 			const struct nw_point *x = &p->points.item[j],
@@ -146,6 +151,32 @@ static const char *problem_of(const struct nw_armed *armed)
 
 	return nw_armed_problem(armed, 0, &source);
 }
+
+START_TEST(a_number_has_the_name_of_its_enumeration)
+{
+	static const struct {
+		size_t arg;
+		int64_t number;
+		bool is_signed;
+		const char *name;
+	} cases[] = {{1, 7, true, "RED"}, {1, 7, false, "RED"},
+		     {1, 70, true, "X"},  {1, -70, true, "DARK \x1b"},
+		     {1, -70, false, ""}, {1, 0, true, ""},
+		     {0, 7, true, ""},	  {2, 7, true, ""}};
+	struct nw_selection s = {0};
+
+	make_selection(&s);
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		const char *word = "";
+		size_t len = nw_arg_word(s.probes.item[0], cases[i].arg,
+					 (uint64_t)cases[i].number, cases[i].is_signed,
+					 &word);
+		ck_assert_uint_eq(len, strlen(cases[i].name));
+		ck_assert(memcmp(word, cases[i].name, len) == 0);
+	}
+	nw_selection_free(&s);
+}
+END_TEST
 
 START_TEST(a_plan_that_is_saved_and_loaded_is_the_same)
 {
@@ -385,6 +416,7 @@ START_TEST(a_point_with_very_many_arguments_can_be_loaded)
 }
 END_TEST
 
-UNIT_MAIN("plan as text", a_plan_that_is_saved_and_loaded_is_the_same, the_text_is_this,
+UNIT_MAIN("plan as text", a_number_has_the_name_of_its_enumeration,
+	  a_plan_that_is_saved_and_loaded_is_the_same, the_text_is_this,
 	  a_kernel_event_is_written_like_this, a_system_is_no_path, words_are_escaped,
 	  lines_of_others_are_handed_on, a_point_with_very_many_arguments_can_be_loaded)

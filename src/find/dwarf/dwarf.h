@@ -144,6 +144,8 @@ enum nw_lack {
 struct nw_variable {
 	const char *error; /* what is wrong with the expression; "": nothing */
 	const char *type;  /* as the source writes it */
+	/* The names of an enumeration's values, which are identifiers: "0=RED,7=GREEN"; "": none. */
+	const char *names;
 	enum nw_lack lack;
 	enum nw_variable_base {
 		NW_BASE_REGISTER, /* number: DWARF's */
@@ -169,6 +171,8 @@ enum {
 };
 /* The expression for a function's result. */
 #define NW_RESULT "$retval"
+/* Stands for a function's arguments: their names become `names` ("request,name"), of NW_MOST_VARIABLES at most. */
+#define NW_ARGUMENTS "$args"
 struct nw_variable_place {
 	uint64_t vaddr;
 	bool is_entry; /* vaddr is the first instruction of the function, and nothing has run yet */
@@ -176,10 +180,10 @@ struct nw_variable_place {
 		cfa; /* DWARF number of a register; NW_NO_REGISTER: the call frame's address is unknown */
 	int64_t cfa_offset;
 };
-/* Finds one variable. Text of `out` is appended to `texts`, and its pointers are not set. */
+/* Finds one variable. The text of `out` is appended to the buffers, and its pointers are not set. */
 void nw_lines_variable(struct nw_lines *lines, const struct nw_variable_place *place,
 		       const char *expression, struct nw_variable *out,
-		       struct nw_buf *error, struct nw_buf *type);
+		       struct nw_buf *error, struct nw_buf *type, struct nw_buf *names);
 
 /* The copies of a function that were inlined into its callers. */
 struct nw_inlined_copies {

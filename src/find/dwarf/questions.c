@@ -84,6 +84,7 @@ int nw_image_place(struct nw_reader *reader, const struct nw_image *image, uint6
 static void take_variable(struct nw_wire *answer, struct nw_variable *out)
 {
 	const char *error = nw_take_text(answer), *type = nw_take_text(answer);
+	const char *names = nw_take_text(answer);
 	const void *bytes = nw_take_bytes(answer, sizeof(*out));
 
 	if (!bytes)
@@ -93,6 +94,7 @@ static void take_variable(struct nw_wire *answer, struct nw_variable *out)
 		       out->loads > NW_MOST_LOADS || out->bits > 64 || out->shift > 63;
 	out->error = error;
 	out->type = type;
+	out->names = names;
 }
 
 int nw_image_variables(struct nw_reader *reader, const struct nw_image *image,
@@ -110,7 +112,7 @@ int nw_image_variables(struct nw_reader *reader, const struct nw_image *image,
 	nw_put(question, count, 4);
 	for (size_t i = 0; i < count; i++) {
 		nw_put_text(question, expressions[i], strlen(expressions[i]));
-		out[i] = (struct nw_variable){.error = "", .type = ""};
+		out[i] = (struct nw_variable){.error = "", .type = "", .names = ""};
 	}
 	int ret = nw_question_ask(reader, &file, &answer, err);
 	if (ret < 0)

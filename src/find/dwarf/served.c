@@ -317,15 +317,19 @@ static void answer_variables(struct open_file *file, struct nw_wire *question,
 	place.cfa_offset = frame.offset;
 	for (uint64_t i = 0; i < count; i++) {
 		struct nw_variable found = {0};
-		struct nw_buf error = {0}, type = {0};
+		struct nw_buf error = {0}, type = {0}, names = {0};
 		nw_lines_variable(lines, &place, nw_take_text(question), &found, &error,
-				  &type);
-		out->failed |= error.failed || type.failed;
+				  &type, &names);
+		out->failed |= error.failed || type.failed || names.failed;
 		put_cut(out, nw_buf_str(&error));
 		put_cut(out, nw_buf_str(&type));
+		/* Without room for names, the values are shown as numbers. */
+		nw_put_text(out, nw_buf_str(&names),
+			    out->len + names.len < MOST_NAMES ? names.len : 0);
 		nw_buf_add(out, &found, sizeof(found));
 		nw_buf_free(&error);
 		nw_buf_free(&type);
+		nw_buf_free(&names);
 	}
 }
 

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <dwarf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ enum {
 	MOST_ELEMENTS = 64,  /* of an array: the kernel's limit */
 	MOST_FIELDS = 65536, /* that are looked at for one name */
 	LONGEST_NAME = 128,
+	MOST_ENUMERATORS = 4096,     /* that are looked at */
+	MOST_ENUMERATION = 16 << 10, /* bytes of their names and values */
 };
 
 bool nw_lacks(struct nw_finding *s, enum nw_lack lack)
@@ -456,6 +459,82 @@ static bool take_value(struct nw_finding *s)
 	}
 }
 
+/* Returns a length, 0 if the text is no identifier, or a longer one than any in a source should be. */
+static size_t identifier_length(const char *text)
+{
+	size_t len = 0;
+
+	while (len < LONGEST_NAME &&
+	       (isalnum((unsigned char)text[len]) || text[len] == '_'))
+		len++;
+	return len == LONGEST_NAME || text[len] || isdigit((unsigned char)*text) ? 0 : len;
+}
+
+/* Writes "VALUE=NAME". Compilers write a value as a signed number only if it is negative, or if the form says so. */
+static void write_enumerator(const struct nw_finding *s, Dwarf_Die *die, struct nw_buf *out)
+{
+	const char *name = name_of(s, die);
+	Dwarf_Attribute attribute;
+	Dwarf_Word number = 0;
+	Dwarf_Sword negative = 0;
+
+	if (!name || !identifier_length(name) ||
+	    !dwarf_attr(die, DW_AT_const_value, &attribute))
+		return;
+	const unsigned int form = dwarf_whatform(&attribute);
+	const bool is_signed = form == DW_FORM_sdata || form == DW_FORM_implicit_const;
+	if (is_signed ? dwarf_formsdata(&attribute, &negative) != 0
+		      : dwarf_formudata(&attribute, &number) != 0)
+		return;
+	number = is_signed ? (Dwarf_Word)negative : number;
+	nw_buf_adds(out, out->len ? "," : "");
+	if (s->out->is_signed)
+		nw_buf_printf(out, "%" PRId64 "=%s", (int64_t)number, name);
+	else
+		nw_buf_printf(out, "%" PRIu64 "=%s", (uint64_t)number, name);
+}
+
+/* Writes the names of an enumeration's values, as many as there is room for: the others are shown as numbers. */
+static void write_enumerators(const struct nw_finding *s, struct nw_buf *out)
+{
+	Dwarf_Die type = s->type, child;
+	unsigned int left = MOST_ENUMERATORS;
+
+	if (dwarf_tag(&type) != DW_TAG_enumeration_type || dwarf_child(&type, &child) != 0)
+		return;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_enumerator)
+			write_enumerator(s, &child, out);
+	} while (--left && out->len < MOST_ENUMERATION &&
+		 dwarf_siblingof(&child, &child) == 0);
+}
+
+/* Writes the names of the function's arguments. The function as it was written has also those that the compiler removed. */
+static void write_arguments(struct nw_finding *s, struct nw_buf *out)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die written, child;
+	unsigned int left = NW_MOST_VARIABLES;
+
+	if (!dwarf_formref_die(dwarf_attr(s->function, DW_AT_abstract_origin, &attribute),
+			       &written))
+		written = *s->function;
+	if (dwarf_child(&written, &child) != 0)
+		return;
+	do {
+		const char *name = dwarf_tag(&child) == DW_TAG_formal_parameter
+					   ? name_of(s, &child)
+					   : NULL;
+		if (!s->scopes.entries)
+			return;
+		s->scopes.entries--;
+		if (!name || !identifier_length(name))
+			continue;
+		nw_buf_printf(out, "%s%s", out->len ? "," : "", name);
+		left--;
+	} while (left && dwarf_siblingof(&child, &child) == 0);
+}
+
 /* Makes of a computed value what a fetch can be: a load if it ends with one. */
 static bool make_fetchable(struct nw_finding *s)
 {
@@ -551,7 +630,7 @@ static bool find_scopes(struct nw_finding *s)
 
 void nw_lines_variable(struct nw_lines *lines, const struct nw_variable_place *place,
 		       const char *expression, struct nw_variable *out,
-		       struct nw_buf *error, struct nw_buf *type)
+		       struct nw_buf *error, struct nw_buf *type, struct nw_buf *names)
 {
 	struct nw_finding *s = calloc(1, sizeof(*s));
 
@@ -564,8 +643,12 @@ void nw_lines_variable(struct nw_lines *lines, const struct nw_variable_place *p
 		.lines = lines, .place = place, .out = out, .error = error};
 	if (!find_scopes(s))
 		nw_buf_adds(error, "its source is not known");
+	else if (strcmp(expression, NW_ARGUMENTS) == 0)
+		write_arguments(s, names);
 	else if ((evaluate(s, expression) || out->lack) && s->type.addr)
 		write_type(s, &s->type, type, 0);
+	if (s->type.addr && !out->lack)
+		write_enumerators(s, names);
 	free(s);
 }
 
@@ -573,9 +656,9 @@ void nw_lines_variable(struct nw_lines *lines, const struct nw_variable_place *p
 
 void nw_lines_variable(struct nw_lines *lines, const struct nw_variable_place *place,
 		       const char *expression, struct nw_variable *out,
-		       struct nw_buf *error, struct nw_buf *type)
+		       struct nw_buf *error, struct nw_buf *type, struct nw_buf *names)
 {
-	(void)lines, (void)place, (void)expression, (void)error, (void)type;
+	(void)lines, (void)place, (void)expression, (void)error, (void)type, (void)names;
 	*out = (struct nw_variable){0};
 }
 

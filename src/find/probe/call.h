@@ -22,13 +22,13 @@ struct nw_source_function {
 	bool inside; /* the place is not the function's entry: variables have no order there */
 };
 /*
- * Finds arguments, or variables that the place sees, by their names in the source (DWARF), and makes `args` and the
- * operands of them. *found false: nothing is changed, since there is no DWARF, or the names are no names of the source and
+ * Finds arguments, or variables that the place sees, by their names in the source (DWARF), and makes the probe's
+ * `args` and `enums`, and the operands, of them. *found false: nothing is changed, since there is no DWARF, or the names are no names of the source and
  * mean the arguments in their order; *warning says so then. It is a usage error if only the source could know them
  * ("request->id", or any name inside a function).
  */
 int nw_source_operands(const struct nw_source_function *function,
-		       const struct nw_spec *spec, nw_named_args *args, nw_operands *out,
+		       const struct nw_spec *spec, struct nw_probe *probe, nw_operands *out,
 		       bool *found, char **warning, struct nw_error *err);
 /* Applies the type that a function returns in its source. *warning: the source cannot be read. */
 int nw_source_result(const struct nw_source_function *function, struct nw_operand *op,

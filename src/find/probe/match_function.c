@@ -254,7 +254,7 @@ static int name_arguments(const struct matching *m, const struct found *f,
 	nw_vec_each (&probe->points, point) {
 		function.vaddr = point->vaddr;
 		if (ret == 0)
-			ret = nw_source_operands(&function, m->spec, &probe->args,
+			ret = nw_source_operands(&function, m->spec, probe,
 						 &point->operands, found, &warning, m->err);
 	}
 	/* A floating-point argument that lies in a register which the kernel cannot read is an error, whether the user names
@@ -640,15 +640,33 @@ static int match_line(const struct matching *m)
 
 /* ---- inlined functions ---------------------------------------------------------------- */
 
+/* Says why the spans of inlined copies cannot be had. */
+static int inlined_fail(const struct matching *m, int copies)
+{
+	const struct nw_spec *spec = m->spec;
+	const char *path = m->image->path;
+	int ret = nw_fail(
+		m->err, ENOENT,
+		spec->inlined
+			? "where the inlined copies of '%s' in %s end is not known (there are %d)"
+			: "'%s' of %s has no code of its own, only %d inlined copies, whose ends are not known",
+		spec->name, path, copies);
+
+	nw_error_hint(
+		m->err,
+		"count its calls with uprobe:%s:%s%s, or measure between two lines: --span 'NAME=%s@FILE.c:LINE..%s@FILE.c:LINE'",
+		path, spec->name, spec->inlined ? NW_INLINED_MARK : "", path, path);
+	return ret;
+}
+
 /*
- * Adds the entries of the inlined copies of a function that has no code of its own. Where such a copy ends is not known:
- * compilers mix its instructions with those of its caller. Returns -ENOENT with the reason in m->err unchanged if there
- * are none.
+ * Adds the entries of the inlined copies of a function. Where such a copy ends is not known: compilers mix its instructions
+ * with those of its caller. Returns -ENOENT with the reason in m->err unchanged if there are none.
  */
 static int match_inlined(const struct matching *m)
 {
 	const struct nw_spec *spec = m->spec;
-	nw_cleanup(nw_free_ptr) char *name = nw_text("%s (inlined)", spec->name);
+	nw_cleanup(nw_free_ptr) char *name = nw_text("%s" NW_INLINED_MARK, spec->name);
 	struct nw_inlined_copies copies;
 	int ret = nw_image_inlined(m->reader, m->image, spec->name, &copies, NULL);
 
@@ -657,14 +675,7 @@ static int match_inlined(const struct matching *m)
 	} else if (ret < 0 || !copies.entries.count) {
 		ret = -ENOENT;
 	} else if (spec->kind != NW_SPEC_UPROBE) {
-		ret = nw_fail(
-			m->err, ENOENT,
-			"'%s' of %s has no code of its own, only %d inlined copies, whose ends are not known",
-			spec->name, m->image->path, copies.count);
-		nw_error_hint(
-			m->err,
-			"count its calls with uprobe:%s:%s, or measure between two lines: --span 'NAME=%s@FILE.c:LINE..%s@FILE.c:LINE'",
-			m->image->path, spec->name, m->image->path, m->image->path);
+		ret = inlined_fail(m, copies.count);
 	} else {
 		ret = add_inside(m, name, &copies.entries);
 	}
@@ -672,7 +683,42 @@ static int match_inlined(const struct matching *m)
 	return ret > 0 ? 1 : ret < 0 ? ret : -ENOENT;
 }
 
+/* Tells that a function which has code of its own has inlined copies, too, which its probe does not count. Nothing is said
+ * without debugging information, or if it takes too long to read. */
+static int tell_inlined(const struct matching *m)
+{
+	const struct nw_spec *spec = m->spec;
+	struct nw_inlined_copies copies;
+	int ret = nw_image_inlined(m->reader, m->image, spec->name, &copies, NULL);
+
+	if (ret == 0 && copies.entries.count)
+		ret = warn_once(
+			m,
+			nw_text(nw_plural(
+					copies.entries.count,
+					"%zu inlined copy of '%s' in %s is not counted: 'uprobe:%s:%s" NW_INLINED_MARK
+					"' counts it",
+					"%zu inlined copies of '%s' in %s are not counted: 'uprobe:%s:%s" NW_INLINED_MARK
+					"' counts them"),
+				copies.entries.count, spec->name, m->image->path,
+				m->image->path, spec->name));
+	nw_vec_free(&copies.entries);
+	return ret == -ENOMEM ? nw_no_memory(m->err) : 0;
+}
+
 /* ---- all ----------------------------------------------------------------------------- */
+
+/* Matches "f (inlined)". */
+static int match_copies(const struct matching *m)
+{
+	int ret = match_inlined(m);
+
+	if (ret == -ENOENT && m->spec->kind == NW_SPEC_UPROBE)
+		nw_fail(m->err, ENOENT,
+			"the debugging information (DWARF) of %s has no inlined copy of '%s'",
+			m->image->path, m->spec->name);
+	return ret;
+}
 
 static int match(const struct matching *m)
 {
@@ -685,14 +731,21 @@ static int match(const struct matching *m)
 		f.name = nw_text("0x%" PRIx64, spec->offset);
 		return add_found(m, &f);
 	}
+	if (spec->inlined)
+		return match_copies(m);
+	const bool whole = !spec->offset && !nw_has_glob(spec->name);
 	int ret = nw_image_symbol(m->image, spec->name, strlen(spec->name), 0, &f.symbol);
 	if (ret == -ENOENT) {
 		ret = match_names(m);
-		return ret == -ENOENT && !spec->offset && !nw_has_glob(spec->name)
-			       ? match_inlined(m)
-			       : ret;
+		if (ret == -ENOENT && whole)
+			return match_inlined(m);
+	} else {
+		ret = ret < 0 ? function_fail(m, ret) : add_at_offset(m, spec->name, &f);
 	}
-	return ret < 0 ? function_fail(m, ret) : add_at_offset(m, spec->name, &f);
+	const int told = ret > 0 && whole && spec->kind != NW_SPEC_URETPROBE
+				 ? tell_inlined(m)
+				 : 0;
+	return told < 0 ? told : ret;
 }
 
 int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,

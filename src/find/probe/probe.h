@@ -47,6 +47,9 @@ static inline bool nw_type_is_text(const struct nw_type *type)
 #define NW_PATH_CHARACTERS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.->[]"
 
+/* Behind the name of a function: its copies in other functions. */
+#define NW_INLINED_MARK " (inlined)"
+
 enum {
 	NW_ARG_NAME = 128 /* bytes of an argument's name, with its NUL */
 };
@@ -73,6 +76,7 @@ struct nw_spec {
 	bool perf;
 	/* returns=insn: probe return instructions instead of using a return probe */
 	bool returns_insn;
+	bool inlined;  /* "f (inlined)": only its copies in other functions */
 	bool has_args; /* there were parentheses, perhaps empty ones */
 	nw_named_args args;
 };
@@ -82,6 +86,24 @@ int nw_spec_parse(const char *text, struct nw_spec *out, struct nw_error *err);
 /* Writes the spec of a function or place again: PATH:SYMBOL[+0xOFFSET], PATH:0xOFFSET or PATH@SOURCE:LINE. */
 void nw_spec_write_place(const struct nw_spec *spec, const char *path, struct nw_buf *out);
 void nw_spec_free(struct nw_spec *spec);
+
+/* ---- arguments of functions ------------------------------------------------------------- */
+
+/* An argument of a function in its source. */
+struct nw_source_argument {
+	char *name, *type; /* type "": unknown */
+	const char *
+		problem; /* why it cannot be fetched at the function's entry; NULL: it can */
+};
+typedef NW_VEC(struct nw_source_argument) nw_source_arguments;
+
+struct nw_reader;
+/* Finds the arguments of the function at its entry, by DWARF; none without it. The caller frees them, also after an error: the
+ * file cannot be read. The reader must not be used for another file. */
+int nw_source_arguments_find(struct nw_reader *reader, struct nw_image *image,
+			     const char *symbol, uint64_t vaddr, nw_source_arguments *out,
+			     struct nw_error *err);
+void nw_source_arguments_free(nw_source_arguments *arguments);
 
 /* ---- names and types of arguments ---------------------------------------------------- */
 
@@ -162,6 +184,8 @@ struct nw_probe {
 	NW_VEC(struct nw_point) points;
 	/* As many as its sites have arguments; tracepoint: the selected fields. */
 	nw_named_args args;
+	/* Of these arguments, perhaps only the first: the names of an enumeration's values, "0=RED,7=GREEN"; "": none. */
+	nw_strings enums;
 	bool has_args; /* the user named arguments */
 	size_t named;  /* how many of the first arguments they named */
 	bool hidden;   /* the user did not ask for it: it is needed for something else */
@@ -174,6 +198,11 @@ struct nw_probe {
 int nw_arg_find(const struct nw_probe *probe, const char *name);
 /* Writes the name of argument i, or "argI" if it has none. */
 void nw_arg_name(const struct nw_probe *probe, size_t i, char out[NW_ARG_NAME]);
+
+/* Finds the name of an argument's number, if its type is an enumeration. Returns the length of *out; 0: it has none. The name
+ * comes from a file, and is not escaped. */
+size_t nw_arg_word(const struct nw_probe *probe, size_t i, uint64_t number, bool is_signed,
+		   const char **out);
 
 /*
  * The kernel events, from a caller that may read tracefs. Both functions return 0, or -errno with a reason; they

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* From specs to probes: candidates, matches, labels, and hints if nothing matches. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,29 @@ void nw_arg_name(const struct nw_probe *probe, size_t i, char out[NW_ARG_NAME])
 		snprintf(out, NW_ARG_NAME, "%s", probe->args.item[i].name);
 	else
 		snprintf(out, NW_ARG_NAME, "arg%zu", i);
+}
+
+size_t nw_arg_word(const struct nw_probe *probe, size_t i, uint64_t number, bool is_signed,
+		   const char **out)
+{
+	char wanted[32];
+	size_t len;
+
+	if (i >= probe->enums.count || !*probe->enums.item[i])
+		return 0;
+	if (is_signed)
+		snprintf(wanted, sizeof(wanted), "%" PRId64 "=", (int64_t)number);
+	else
+		snprintf(wanted, sizeof(wanted), "%" PRIu64 "=", number);
+	for (const char *at = probe->enums.item[i]; *at; at += len + (at[len] != '\0')) {
+		const size_t digits = strlen(wanted);
+		len = strcspn(at, ",");
+		if (strncmp(at, wanted, digits) == 0) {
+			*out = at + digits;
+			return len - digits;
+		}
+	}
+	return 0;
 }
 
 int nw_arg_find(const struct nw_probe *probe, const char *name)
@@ -309,6 +333,7 @@ static void free_probe(struct nw_probe *probe)
 	}
 	nw_vec_free(&probe->points);
 	nw_vec_free(&probe->args);
+	nw_strings_free(&probe->enums);
 	free(probe->label);
 	free(probe->provider);
 	free(probe->name);

@@ -127,7 +127,7 @@ static int judge_names(const struct nw_spec *spec, bool inside,
 }
 
 int nw_source_operands(const struct nw_source_function *function,
-		       const struct nw_spec *spec, nw_named_args *args, nw_operands *out,
+		       const struct nw_spec *spec, struct nw_probe *probe, nw_operands *out,
 		       bool *found, char **warning, struct nw_error *err)
 {
 	struct nw_variable variables[NW_MOST_VARIABLES] = {0};
@@ -153,12 +153,17 @@ int nw_source_operands(const struct nw_source_function *function,
 			      err);
 	if (ret < 0 || !*found)
 		return ret;
-	nw_vec_free(args);
+	nw_vec_free(&probe->args);
+	nw_strings_free(&probe->enums);
 	nw_vec_free(out);
 	for (size_t i = 0; i < count; i++) {
-		struct nw_named_arg *arg = nw_vec_add(args);
+		struct nw_named_arg *arg = nw_vec_add(&probe->args);
 		struct nw_operand *op = nw_vec_add(out);
-		if (!arg || !op)
+		const struct nw_type *given = &spec->args.item[i].type;
+		const char *values = given->base == NW_TYPE_DEFAULT ? variables[i].names
+								    : "";
+		if (!arg || !op ||
+		    nw_strings_add(&probe->enums, values, strlen(values)) < 0)
 			return nw_no_memory(err);
 		*op = operand_of(function, &variables[i]);
 		*arg = spec->args.item[i];
@@ -202,4 +207,49 @@ int nw_source_result(const struct nw_source_function *function, struct nw_operan
 	op->size = found.size;
 	op->is_signed = found.is_signed;
 	return 0;
+}
+
+/* Asks for the names and then for what they mean, since an answer is valid until the next question. */
+int nw_source_arguments_find(struct nw_reader *reader, struct nw_image *image,
+			     const char *symbol, uint64_t vaddr, nw_source_arguments *out,
+			     struct nw_error *err)
+{
+	static const char *const all = NW_ARGUMENTS;
+	const struct nw_source_function function = {reader, image, symbol, vaddr, false};
+	struct nw_variable found[NW_MOST_VARIABLES] = {0};
+	const char *names[NW_MOST_VARIABLES];
+	size_t count = 0;
+	bool known;
+	int ret = nw_image_variables(reader, image, vaddr, true, &all, 1, found, &known,
+				     err);
+	nw_cleanup(nw_free_ptr) char *text = strdup(ret == 0 && known ? found[0].names
+								      : "");
+
+	if (!text)
+		return nw_no_memory(err);
+	for (char *rest = text; ret == 0 && *text && rest && count < NW_MOST_VARIABLES;)
+		names[count++] = strsep(&rest, ",");
+	if (count)
+		ret = nw_image_variables(reader, image, vaddr, true, names, count, found,
+					 &known, err);
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		struct nw_source_argument *one = nw_vec_add(out);
+		if (!one)
+			return nw_no_memory(err);
+		const struct nw_operand operand = operand_of(&function, &found[i]);
+		*one = (struct nw_source_argument){strdup(names[i]), strdup(found[i].type),
+						   operand.problem};
+		if (!one->name || !one->type)
+			return nw_no_memory(err);
+	}
+	return ret;
+}
+
+void nw_source_arguments_free(nw_source_arguments *arguments)
+{
+	nw_vec_each (arguments, one) {
+		free(one->name);
+		free(one->type);
+	}
+	nw_vec_free(arguments);
 }

@@ -8,6 +8,7 @@
  *    PROVIDER:::NAME                 DTrace
  *    %sdt_PROVIDER:NAME              perf
  *    uprobe:PATH:SYMBOL[+OFFSET]     uprobe:PATH:0xOFFSET       uretprobe:...   func:PATH:SYMBOL
+ *    uprobe:PATH:SYMBOL (inlined)
  *    uprobe:PATH@SOURCE:LINE         PATH@SOURCE:LINE
  *    func:PATH:SYMBOL,returns=insn
  *    tracepoint:SYSTEM:EVENT
@@ -532,6 +533,18 @@ static int take_returns(char *text, struct nw_spec *spec, struct nw_error *err)
 	return 0;
 }
 
+/* Takes " (inlined)" off the end of a name, as nopwatch calls the inlined copies of a function. */
+static void take_inlined(const char *text, size_t *len, struct nw_spec *spec)
+{
+	static const char mark[] = NW_INLINED_MARK;
+	const size_t size = sizeof(mark) - 1;
+
+	if (*len <= size || memcmp(text + *len - size, mark, size) != 0)
+		return;
+	*len -= size;
+	spec->inlined = true;
+}
+
 /* Returns the begin of the list in parentheses at the end of the text; len: there is none. */
 static size_t find_list(const char *text, size_t len)
 {
@@ -610,8 +623,11 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 		ret = has_program(spec->text, err);
 	if (ret == 0)
 		ret = take_returns(text, spec, err);
+	size_t whole = strlen(text);
+	if (kinds[kind].parse == parse_function)
+		take_inlined(text, &whole, spec);
 	/* The last parentheses contain the arguments: a path may have others, and so may C++ names. */
-	size_t whole = strlen(text), len = find_list(text, whole);
+	size_t len = find_list(text, whole);
 	if (!prefix && names_line(text, len)) {
 		find_kind("uprobe:", &kind);
 		spec->kind = kinds[kind].kind;
@@ -624,6 +640,8 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 	if (ret == 0 && len < whole && !of_name)
 		ret = parse_args(spec->text, text + len + 1, whole - len - 2, spec, err);
 	len = of_name ? whole : len;
+	if (kinds[kind].parse == parse_function)
+		take_inlined(text, &len, spec);
 	if (ret == 0 && len <= prefix)
 		ret = bad_spec(err, spec->text, "it names no probe");
 	return ret < 0 ? ret : kinds[kind].parse(text + prefix, len - prefix, spec, err);

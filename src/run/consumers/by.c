@@ -322,6 +322,17 @@ static const struct nw_value *value_of(const struct nw_by_key *key,
 	return at >= 0 && (size_t)at < hit->value_count ? &hit->values[at] : NULL;
 }
 
+/* Finds the name of the key's value in an enumeration; returns its length, 0: it has none. */
+static size_t word_of(const struct nw_by_key *key, struct nw_run *run,
+		      const struct nw_hit *hit, const char **word)
+{
+	const struct nw_probe *probe =
+		nw_run_so_far(run)->selection.probes.item[hit->probe];
+	const size_t at = (size_t)key->arg[hit->probe];
+
+	return key->function ? 0 : nw_value_word(probe, at, &hit->values[at], word);
+}
+
 static int64_t group_of_number(struct nw_by *by, struct nw_summary *summary,
 			       uint64_t number, bool is_signed)
 {
@@ -387,6 +398,7 @@ static int64_t group_by_one(struct nw_by *by, struct nw_run *run,
 			    const struct nw_task *task)
 {
 	const struct nw_by_key *key = by->keys.item;
+	const char *word = NULL;
 	const struct nw_value *value;
 	const char *title;
 
@@ -412,6 +424,9 @@ static int64_t group_by_one(struct nw_by *by, struct nw_run *run,
 	value = value_of(key, hit);
 	if (!value)
 		return -1;
+	size_t len = word_of(key, run, hit, &word);
+	if (len)
+		return nw_summary_group(summary, word, len);
 	if (value->kind == NW_VALUE_SIGNED || value->kind == NW_VALUE_UNSIGNED)
 		return group_of_number(by, summary, value->number,
 				       value->kind == NW_VALUE_SIGNED);
@@ -428,6 +443,7 @@ static void add_part(const struct nw_by_key *key, struct nw_run *run,
 		     struct nw_buf *out)
 {
 	const struct nw_value *value = NULL;
+	const char *word = NULL;
 	const char *title;
 
 	switch (key->what) {
@@ -451,8 +467,11 @@ static void add_part(const struct nw_by_key *key, struct nw_run *run,
 		value = value_of(key, hit);
 		break;
 	}
+	size_t len = value ? word_of(key, run, hit, &word) : 0;
 	if (!value)
 		nw_buf_addc(out, '?');
+	else if (len)
+		add_string(out, word, len);
 	else
 		add_value(key, out, value);
 }

@@ -247,9 +247,10 @@ static void args_cell(const struct nw_report *report, const char *column,
 				   value->kind != NW_VALUE_ARRAY;
 		struct nw_buf text = {0};
 
-		nw_arg_name(report->selection->probes.item[hit->probe], i, name);
+		const struct nw_probe *probe = report->selection->probes.item[hit->probe];
+		nw_arg_name(probe, i, name);
 		nw_buf_printf(&text, "%s=", name);
-		nw_value_print(value, &text);
+		nw_arg_print(probe, i, value, &text);
 		nw_buf_printf(out, "%s%s", i ? " " : "", whole ? "<span>" : "");
 		add_text(out, nw_buf_str(&text));
 		nw_buf_adds(out, whole ? "</span>" : "");

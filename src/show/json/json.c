@@ -87,9 +87,35 @@ static const struct {
 	bool (*has)(const struct nw_value *value);
 } marks[] = {{"untrusted", is_untrusted}, {"cut", is_cut}, {"fault", is_fault}};
 
+/* Writes "names": those of values of enumerations. */
+static void print_words(const struct nw_probe *probe, const struct nw_hit *hit,
+			struct nw_json *json)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < hit->value_count; i++) {
+		const char *word = NULL;
+		char name[NW_ARG_NAME];
+		size_t len = nw_value_word(probe, i, &hit->values[i], &word);
+		if (!len)
+			continue;
+		if (!any) {
+			nw_json_key(json, "names");
+			nw_json_open(json, '{');
+		}
+		any = true;
+		nw_arg_name(probe, i, name);
+		nw_json_key(json, name);
+		nw_json_text(json, word, len);
+	}
+	if (any)
+		nw_json_close(json, '}');
+}
+
 static void print_marks(const struct nw_probe *probe, const struct nw_hit *hit,
 			struct nw_json *json)
 {
+	print_words(probe, hit, json);
 	for (size_t mark = 0; mark < NW_COUNT(marks); mark++) {
 		bool any = false;
 		for (size_t i = 0; i < hit->value_count; i++) {

@@ -92,6 +92,22 @@ static void image_keys(const struct nw_image *image, struct nw_json *json)
 		nw_json_key_text(json, "arch", image->arch->name);
 }
 
+static void arguments_key(const nw_source_arguments *arguments, struct nw_json *json)
+{
+	nw_json_key(json, "args");
+	nw_json_open(json, '[');
+	nw_vec_each (arguments, one) {
+		nw_json_open(json, '{');
+		nw_json_key_text(json, "name", one->name);
+		if (*one->type)
+			nw_json_key_text(json, "type", one->type);
+		if (one->problem)
+			nw_json_key_text(json, "problem", one->problem);
+		nw_json_close(json, '}');
+	}
+	nw_json_close(json, ']');
+}
+
 void nw_json_function(struct nw_output *output, struct nw_image *image, const char *symbol,
 		      const char *name, const struct nw_function_details *details)
 {
@@ -109,6 +125,8 @@ void nw_json_function(struct nw_output *output, struct nw_image *image, const ch
 		nw_json_key_text(&json, "file", details->line.file);
 		nw_json_key_u64(&json, "line", details->line.line);
 	}
+	if (details && details->arguments.count)
+		arguments_key(&details->arguments, &json);
 	nw_json_finish(&json);
 }
 

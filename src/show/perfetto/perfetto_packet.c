@@ -140,7 +140,12 @@ static void add_args(struct nw_buf *out, unsigned int field,
 		size_t note = nw_pb_open(out, field);
 		nw_arg_name(line->probe, i, name);
 		note_name(out, name);
-		value(out, &line->hit->values[i]);
+		const char *word = NULL;
+		size_t len = nw_value_word(line->probe, i, &line->hit->values[i], &word);
+		if (len)
+			nw_pb_string(out, ANNOTATION_STRING, word, len);
+		else
+			value(out, &line->hit->values[i]);
 		nw_pb_close(out, note);
 	}
 	size_t cpu = nw_pb_open(out, field);

@@ -312,6 +312,8 @@ struct nw_function_details {
 	size_t width;		    /* of the longest name in the list */
 	size_t line_width;	    /* of the terminal; 0: any width */
 	bool first;		    /* the first function of its file */
+	nw_source_arguments
+		arguments; /* of its source; none: unknown, or they are not wanted */
 };
 
 /*

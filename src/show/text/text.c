@@ -66,6 +66,20 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 		nw_buf_addc(out, '?');
 }
 
+void nw_arg_print(const struct nw_probe *probe, size_t i, const struct nw_value *value,
+		  struct nw_buf *out)
+{
+	const char *word = NULL;
+	size_t len = nw_value_word(probe, i, value, &word);
+
+	if (!len) {
+		nw_value_print(value, out);
+		return;
+	}
+	nw_buf_add_escaped(out, word, len);
+	nw_buf_adds(out, value->untrusted ? "?" : "");
+}
+
 /* ---- events ------------------------------------------------------------------------- */
 
 /* Widths of the columns; long names push the rest of their line. */
@@ -139,7 +153,7 @@ static void print_args(const struct nw_probe *probe, const struct nw_hit *hit,
 		if (len)
 			nw_buf_add_escaped(out, word, len);
 		else
-			nw_value_print(value, out);
+			nw_arg_print(probe, i, value, out);
 	}
 }
 

@@ -9,11 +9,15 @@
 void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *cost);
 /* Writes a value as text: 42, 0x2a, "a\nb", {1,2,3}, (fault). */
 void nw_value_print(const struct nw_value *value, struct nw_buf *out);
+/* Does the same for argument i of a probe: the value of an enumeration is its name, if it has one. */
+void nw_arg_print(const struct nw_probe *probe, size_t i, const struct nw_value *value,
+		  struct nw_buf *out);
 
 /* Writes a line for each probe that has a reason in `states` (NULL: none has); if they are many, a line for each reason,
  * unless `all`. */
 void nw_text_silent_lines(const struct nw_selection *selection,
-			  const struct nw_probe_state *states, bool all, struct nw_buf *out);
+			  const struct nw_probe_state *states, bool all,
+			  struct nw_buf *out);
 
 struct nw_table;
 

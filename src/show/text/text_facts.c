@@ -99,6 +99,20 @@ static void add_details(const struct nw_function_details *details, bool by_file,
 	add_place(&details->line, room, out);
 }
 
+/* Writes the arguments, each on a line, and why it has no value. */
+static void add_arguments(const nw_source_arguments *arguments, struct nw_buf *out)
+{
+	nw_vec_each (arguments, one) {
+		nw_buf_adds(out, "        ");
+		nw_buf_add_escaped(out, one->name, strlen(one->name));
+		nw_buf_adds(out, *one->type ? ": " : "");
+		nw_buf_add_escaped(out, one->type, strlen(one->type));
+		if (one->problem)
+			nw_buf_printf(out, "  (no value: %s)", one->problem);
+		nw_buf_addc(out, '\n');
+	}
+}
+
 /* Writes a spec, with the linker's name if the source's name has parameters, which would be taken for names of
  * arguments. */
 void nw_text_function(struct nw_output *output, struct nw_image *image, const char *symbol,
@@ -123,6 +137,8 @@ void nw_text_function(struct nw_output *output, struct nw_image *image, const ch
 		nw_buf_add_escaped(out, name, strlen(name));
 	}
 	nw_buf_addc(out, '\n');
+	if (details)
+		add_arguments(&details->arguments, out);
 }
 
 void nw_text_site(struct nw_output *output, struct nw_image *image,

@@ -251,6 +251,9 @@ struct nw_value {
 /* Return element i of an ARRAY as an integer, or of an ARRAY of FLOATs as a real number. */
 uint64_t nw_value_element(const struct nw_value *value, uint32_t i);
 double nw_value_real(const struct nw_value *value, uint32_t i);
+/* Does what nw_arg_word() does, for argument i of a probe. */
+size_t nw_value_word(const struct nw_probe *probe, size_t i, const struct nw_value *value,
+		     const char **out);
 
 /* Copies a hit, with its values and their data, into one piece of memory for free(); only the reasons of missing
  * values are not copied. NULL: no memory. */

@@ -288,3 +288,13 @@ double nw_value_real(const struct nw_value *value, uint32_t i)
 {
 	return as_real(nw_value_element(value, i), value->bits);
 }
+
+size_t nw_value_word(const struct nw_probe *probe, size_t i, const struct nw_value *value,
+		     const char **out)
+{
+	const bool is_signed = value->kind == NW_VALUE_SIGNED;
+
+	return is_signed || value->kind == NW_VALUE_UNSIGNED
+		       ? nw_arg_word(probe, i, value->number, is_signed, out)
+		       : 0;
+}
