@@ -41,7 +41,7 @@ struct nw_args {
 	const char *by, *filter;
 	struct nw_slower slower;
 	uint64_t slowest; /* --slowest; 0: not given */
-	bool open;
+	bool open, main_thread;
 	bool states, net;
 	struct nw_until until; /* --until; without a span: not given */
 	const char *until_cmd;
@@ -119,7 +119,7 @@ struct nw_command {
 #define NW_OPTIONS_RUN                                                                  \
 	"pid follow all exe types duration max-rate buffer string-size strict dry-run " \
 	"no-demangle force quiet "
-#define NW_OPTIONS_SPANS "by filter span slower states net "
+#define NW_OPTIONS_SPANS "main-thread by filter span slower states net "
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows raw hist quiet verbose color no-pager "

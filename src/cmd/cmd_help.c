@@ -34,14 +34,15 @@ const struct nw_topic nw_topics[] = {
 	 "A span is the time from a start to an end. Names that pair make spans by themselves:\n"
 	 "x__start and x__done (or __end, __stop, ...), _begin and _end, _entry and _return,\n"
 	 "enter and exit; func: makes one of each call. --span pairs any other probes:\n\n"
-	 "  --span [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[+ARG2][:ENDARG]][,nest=no]\n\n"
+	 "  --span [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[+ARG2][:ENDARG]][,nest=no|outer]\n\n"
 	 "  --span 'app:open..app:close'\n"
 	 "  --span 'conn=app:accept..app:close|app:abort,key=fd'\n"
 	 "  --span 'app:submit..app:complete,key=id:request_id'\n\n"
 	 "An end pairs with the last start of the same key, which is the thread unless key= says\n"
 	 "otherwise. Use an argument if a request moves from thread to thread, or several that\n"
 	 "are one only together, as in key=dev+sector. nest=no: a start\n"
-	 "replaces one that has not ended. UNMATCHED counts starts/ends without their other end.\n\n"
+	 "replaces one that has not ended; nest=outer: of nested spans only the outermost is\n"
+	 "measured. UNMATCHED counts starts/ends without their other end.\n\n"
 	 "A program that measures itself hands the duration over, in ns (default), us, ms or s:\n\n"
 	 "  --span 'rpc=app:rpc__done,duration=arg1:us'\n"},
 };

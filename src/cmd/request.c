@@ -45,6 +45,7 @@ static void take_options(const struct nw_args *args, const char *command_line,
 	out->command = args->cmd;
 	out->all = args->all;
 	out->follow = args->follow;
+	out->main_thread = args->main_thread;
 	out->duration_ns = args->duration_ns;
 	out->buffer_bytes = args->buffer_bytes;
 	out->max_rate = args->max_rate;

@@ -139,6 +139,15 @@ static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary 
 	return m;
 }
 
+/* Returns the key of a call in events of spans. Where the clock is coarse, nested calls of one function may begin at the
+ * same time, so their stack pointers tell them apart. A pair inside a function may be paired by its thread later, so its
+ * key is the thread alone. */
+static inline uint64_t nw_call_key(const struct nw_summary *s, uint64_t owner,
+				   const struct nw_call *call)
+{
+	return s->options.spans[call->span].call ? nw_hash64(owner) + call->stack : owner;
+}
+
 /* Passes an event of a span that a hit begins or ends to the listener (span_events.c). start: the start of the span;
  * NULL: the event is a start, or an end without one. group: the group of the span. */
 void nw_span_emit_hit(struct nw_summary *s, enum nw_span_moment moment, uint32_t span,

@@ -170,12 +170,26 @@ static inline bool drop_stale(struct nw_summary *s, uint32_t span,
 	return true;
 }
 
-/* Drops open starts of the same key before a span begins, if they cannot or must not stay. */
-static nw_noinline void make_way(struct nw_summary *s, uint32_t span,
+/* Drops open starts of the same key before a span begins, if they cannot or must not stay. Returns whether the start
+ * is inside one that stays and that alone counts (nest=outer). */
+static nw_noinline bool make_way(struct nw_summary *s, uint32_t span,
 				 struct nw_open_slot *slot)
 {
-	if (!drop_stale(s, span, slot) && s->options.spans[span].flat)
+	if (!slot->depth || drop_stale(s, span, slot))
+		return false;
+	if (s->options.spans[span].flat)
 		nw_summary_abandon(s, span, slot, true);
+	slot->outlived += s->options.spans[span].outer;
+	return s->options.spans[span].outer;
+}
+
+/* Is it the end of a start inside the one that counts (nest=outer)? Then it counts as little. */
+static bool ends_inner(struct nw_summary *s, uint32_t span, struct nw_open_slot *slot)
+{
+	if (!s->options.spans[span].outer || !slot->outlived || drop_stale(s, span, slot))
+		return false;
+	slot->outlived--;
+	return true;
 }
 
 /* Writes field by field to the final place: copying a struct directly after writing its parts would make the
@@ -212,8 +226,10 @@ static nw_noinline int begin_unusual(struct nw_summary *s, uint32_t span, uint64
 				     struct nw_open_slot *slot,
 				     const struct nw_start *start, struct nw_span_row *row)
 {
-	if (slot->depth)
-		make_way(s, span, slot);
+	if (make_way(s, span, slot)) {
+		row->inner++;
+		return 0;
+	}
 	int given_up = nw_open_push(&s->open, slot, span, key, start);
 	if (given_up > 0)
 		row->unmatched_starts += (uint64_t)given_up;
@@ -243,7 +259,7 @@ static nw_noinline int end_unusual(struct nw_summary *s, uint32_t span,
 {
 	struct nw_start start;
 
-	if (drop_stale(s, span, slot))
+	if (drop_stale(s, span, slot) || ends_inner(s, span, slot))
 		return 0;
 	if (!nw_open_pop(&s->open, slot, &start)) {
 		row->unmatched_ends++;
@@ -284,8 +300,10 @@ static nw_inlined int end_in(struct nw_summary *s, uint32_t span, struct nw_open
 static int begin_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 			  const struct nw_hit *hit, int64_t group, struct nw_span_row *row)
 {
-	uint64_t unmatched = row->unmatched_starts;
+	uint64_t unmatched = row->unmatched_starts, inner = row->inner;
 	int ret = begin(s, span, key, hit, group, row, ASKED_ALL);
+	if (row->inner != inner)
+		return ret;
 	bool given_up = ret == 0 && row->unmatched_starts != unmatched;
 
 	if (given_up && !s->open.gave_itself)
@@ -310,10 +328,11 @@ static int end_emitting(struct nw_summary *s, uint32_t span, uint64_t key,
 {
 	struct nw_open_slot *slot = nw_open_find(&s->open, span, key);
 	bool has = slot->depth, stale = has && slot->top.time < s->loss_until;
+	bool inner = s->options.spans[span].outer && slot->outlived;
 	const struct nw_start start = slot->top;
 	int ret = end_in(s, span, slot, hit, group, row, ASKED_ALL);
 
-	if (ret < 0 || stale)
+	if (ret < 0 || stale || inner)
 		return ret;
 	if (has && start.group == NW_HIDDEN)
 		take_hidden_turn(s, span, key, hit);
@@ -347,15 +366,6 @@ static struct nw_span_row *row_of_start(struct nw_summary *s, uint32_t span,
 	return g ? span_row(s, g, span) : NULL;
 }
 
-/* Returns the key of a call in events of spans. Where the clock is coarse, nested calls of one function may begin at the
- * same time, so their stack pointers tell them apart. A pair inside a function may be paired by its thread later, so its
- * key is the thread alone. */
-static uint64_t call_key(const struct nw_summary *s, uint64_t owner,
-			 const struct nw_call *call)
-{
-	return s->options.spans[call->span].call ? nw_hash64(owner) + call->stack : owner;
-}
-
 void nw_summary_call_over(void *arg, uint64_t owner, const struct nw_call *call,
 			  enum nw_call_fate fate)
 {
@@ -383,7 +393,7 @@ void nw_summary_call_over(void *arg, uint64_t owner, const struct nw_call *call,
 	} else {
 		row->unmatched_starts++;
 	}
-	nw_span_emit_gone(s, call->span, call_key(s, owner, call), &call->start, why);
+	nw_span_emit_gone(s, call->span, nw_call_key(s, owner, call), &call->start, why);
 }
 
 static nw_inlined int begin_call(const struct nw_summary *s, struct nw_calls *calls,
@@ -462,7 +472,7 @@ static nw_noinline int play_call(struct nw_summary *s, const struct role *role,
 		call = (struct nw_call){.span = role->span, .stack = nw_stack_of(hit)};
 		if (begun == 0 && group != NW_HIDDEN && emits_begin(s, hit))
 			nw_span_emit_hit(s, NW_SPAN_BEGINS, role->span,
-					 call_key(s, owner.number, &call), NULL, hit,
+					 nw_call_key(s, owner.number, &call), NULL, hit,
 					 group);
 		return begun < 0 ? begun : 0;
 	}
@@ -484,7 +494,7 @@ static nw_noinline int play_call(struct nw_summary *s, const struct role *role,
 	}
 	s->fitting[role->span].matched++;
 	const struct nw_start *start = &call.start;
-	uint64_t key = call_key(s, owner.number, &call);
+	uint64_t key = nw_call_key(s, owner.number, &call);
 	if (nw_unlikely(start->group != group || group == NW_HIDDEN)) {
 		if (group == NW_HIDDEN)
 			nw_span_emit_gone(s, role->span, key, start, "filtered");
@@ -751,7 +761,7 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		return 0;
 	struct nw_open_slot *slot = nw_open_find(&s->open, role->span, key);
 	if (role->is_end) {
-		if (!drop_stale(s, role->span, slot) &&
+		if (!drop_stale(s, role->span, slot) && !ends_inner(s, role->span, slot) &&
 		    nw_open_pop(&s->open, slot, &start)) {
 			nw_open_outlived(slot);
 			take_hidden_turn(s, role->span, key, hit);
@@ -759,7 +769,8 @@ static int hide_role(struct nw_summary *s, const struct role *role,
 		}
 		return 0;
 	}
-	make_way(s, role->span, slot);
+	if (make_way(s, role->span, slot))
+		return 0;
 	take_hidden_turn(s, role->span, key, hit);
 	set_start(s, hit, NW_HIDDEN, ASKED_ALL, &hidden);
 	int given_up = nw_open_push(&s->open, slot, role->span, key, &hidden);

@@ -113,6 +113,8 @@ struct nw_span_row {
 	/* Spans paired by order that had other spans of the same key inside. That is what nested spans look like, but
 	 * also a span whose end was matched with a start whose own end never came. */
 	uint64_t nested;
+	/* With nest=outer: starts inside a span of the same key, which do not count. */
+	uint64_t inner;
 	/* NW_TASK_STATES histograms: the time that spans spent in each state. NULL: no span was split. */
 	struct nw_histogram *states;
 	/* of the sleeps inside the spans; NULL: none */

@@ -42,9 +42,9 @@ struct nw_request {
 	size_t spec_count;
 	const char *const *spans;
 	size_t span_count;
-	bool some;    /* a spec that matches nothing is skipped if others match */
-	bool implied; /* the consumer also measures the spans that names imply */
-	const char *file;	      /* file of specs without a file; or NULL */
+	bool some;	  /* a spec that matches nothing is skipped if others match */
+	bool implied;	  /* the consumer also measures the spans that names imply */
+	const char *file; /* file of specs without a file; or NULL */
 	const struct nw_types *types; /* descriptions of arguments; or NULL */
 	const char *filter;	      /* nw_filter_parse(); NULL: every hit counts */
 
@@ -55,7 +55,8 @@ struct nw_request {
 	char *const *command;
 	/* All processes count: pids and command only tell where the probes are, and when the run ends */
 	bool all;
-	bool follow; /* descendants of these processes count, too */
+	bool follow;	  /* descendants of these processes count, too */
+	bool main_thread; /* of each process only its main thread counts */
 
 	/* Options. */
 	uint64_t duration_ns;  /* from the time when all probes are armed; 0: no limit */
@@ -389,8 +390,8 @@ struct nw_slow_watch;
 struct nw_measure_options {
 	const char *const *spans; /* nw_span_parse(); none: the spans that names imply */
 	size_t span_count;
-	bool implied;		  /* the spans that names imply, too */
-	const char *by;		  /* group keys, "method,pid"; NULL: none */
+	bool implied;	/* the spans that names imply, too */
+	const char *by; /* group keys, "method,pid"; NULL: none */
 	/* arguments that must be fetched, to be summarised (nw_hist_parse()) */
 	const char *const *hists;
 	size_t hist_count;

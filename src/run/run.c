@@ -189,6 +189,31 @@ int nw_run_step(struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? ret : 1;
 }
 
+/* Tells that --main-thread has left out threads since nothing says whose they are. */
+static void notice_unknown(const struct nw_run *run)
+{
+	size_t unknown = run->request->main_thread && run->delivery.tasks
+				 ? nw_tasks_unknown(run->delivery.tasks)
+				 : 0;
+
+	if (unknown && run->source->live)
+		nw_run_notice(
+			run,
+			nw_plural(
+				unknown,
+				"--main-thread: %zu thread ended before its process was known, and is left out",
+				"--main-thread: %zu threads ended before their process was known, and are left out"),
+			unknown);
+	else if (unknown)
+		nw_run_notice(
+			run,
+			nw_plural(
+				unknown,
+				"--main-thread: %zu thread is left out, since %s does not tell its process (text does where options/record-tgid is 1)",
+				"--main-thread: %zu threads are left out, since %s does not tell their processes (text does where options/record-tgid is 1)"),
+			unknown, run->request->source_name);
+}
+
 int nw_run_end(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_run_source *source = run->source;
@@ -207,6 +232,7 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 		if (nw_observed_failed(run->result->observed))
 			return nw_no_memory(err);
 	}
+	notice_unknown(run);
 	return ret < 0 ? ret : source->finish(run, err);
 }
 

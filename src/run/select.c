@@ -447,7 +447,7 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 		ret = nw_run_counts_command(run, err);
 	if (ret > 0)
 		ret = add_pid(&run->result->pids, nw_pid_shown(run->live.child.pid), err);
-	run->result->restricted = run->result->pids.count > 0;
+	run->result->restricted = run->result->pids.count > 0 || request->main_thread;
 	if (ret == 0 && request->follow)
 		ret = nw_run_add_descendants(&run->result->pids, err);
 	nw_pid_space_open(&run->live.space);

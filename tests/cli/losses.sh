@@ -32,7 +32,7 @@ is "a loss of unknown size is no loss of nothing" "$(loss_of unknown.txt)" "1 at
 holds "its rows say that they are lower bounds" out.json \
   "all(r['at_least'] for r in of('probe') + of('span')) and span('work')['count'] == 2"
 has "so do those in text" "$(cat out.txt)" '^work +2\+ '
-has "and in CSV" "$("$NOPWATCH" report -f csv unknown.txt | head -n 2)" '^type,.*,nested,invalid,at_least,symbol
+has "and in CSV" "$("$NOPWATCH" report -f csv unknown.txt | head -n 2)" '^type,.*,nested,inner,invalid,at_least,symbol
 probe,work__done,.*,1,$'
 has "whose loss is marked, too" "$("$NOPWATCH" report -f csv unknown.txt | tail -n 1)" '^loss,,,,1,.*,1,$'
 has "and in OpenMetrics" "$("$NOPWATCH" report -f openmetrics unknown.txt)" '^nopwatch_lost_events_at_least 1$'

@@ -114,7 +114,7 @@ holds "in JSON, too" out.json "{(p['interval'], p.get('interval_ns', 0) // 10000
 "$NOPWATCH" report -j -i 250ms "$sample" >out.json
 holds "in JSON as ISO 8601" out.json "of('span')[0]['time'][10] == 'T' and of('span')[0]['time'][-1] == 'Z'"
 has "arguments are in CSV" "$("$NOPWATCH" report -f csv --hist arg0 "$sample" | grep '^arg,')" \
-  '^arg,myserver:request__start,,,913,[0-9.]+(,[0-9]+){8},,,,[a-z0-9]+,,,,,,,,$'
+  '^arg,myserver:request__start,,,913,[0-9.]+(,[0-9]+){8},,,,[a-z0-9]+,,,,,,,,,$'
 
 # the terminal
 export PAGER=cat

@@ -87,7 +87,7 @@ net_text='net of what the probes themselves have cost'
 has "text" "$("$NOPWATCH" report --net trace.dat)" "^Latencies are $net_text \\(--net\\)\\.$"
 has "lines of slow spans" "$("$NOPWATCH" trace --net --slower 1ns --from trace.dat | head -1)" "$net_text"
 has "JSON" "$("$NOPWATCH" report -j --net trace.dat | head -1)" '"net":true'
-has "CSV" "$("$NOPWATCH" report -f csv --net trace.dat | head -1)" ',nested,invalid,at_least,symbol,net_clamped$'
+has "CSV" "$("$NOPWATCH" report -f csv --net trace.dat | head -1)" ',nested,inner,invalid,at_least,symbol,net_clamped$'
 "$NOPWATCH" report -f csv --net trace.dat >net.csv
 is "and all its rows have that column" "$(python3 -c 'import csv; print(len({len(r) for r in csv.reader(open("net.csv"))}))')" 1
 has "OpenMetrics" "$("$NOPWATCH" report -f openmetrics --net trace.dat)" "^# HELP nopwatch_latency_seconds .*$net_text"

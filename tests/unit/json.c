@@ -298,7 +298,7 @@ static void report(uint64_t interval, const char *by, struct nw_buf *out)
 #define PROBE "type probe hits rate_hz gap_ns args state"
 #define SPAN                                                                        \
 	"type span key count latency_ns unmatched_starts unmatched_ends discarded " \
-	"abandoned omitted repeated nested invalid"
+	"abandoned omitted repeated nested inner invalid"
 
 START_TEST(a_report_in_between_says_so_and_is_no_end)
 {
@@ -322,7 +322,7 @@ START_TEST(a_report_in_between_says_so_and_is_no_end)
 	expect_line(&at, "type probe so_far time hits rate_hz gap_ns args state");
 	expect_line(&at, "type span key so_far time count latency_ns unmatched_starts "
 			 "unmatched_ends discarded abandoned omitted repeated "
-			 "nested invalid");
+			 "nested inner invalid");
 	ck_assert_int_eq(*at, '\0');
 	nw_buf_free(&out);
 	teardown();
@@ -395,7 +395,7 @@ START_TEST(a_report_says_what_was_measured)
 	       "\"p99\":10,\"p999\":10,\"max\":10,\"buckets\":[[10,10,1]]},\"unmatched_"
 	       "starts\":0,"
 	       "\"unmatched_ends\":0,\"discarded\":0,\"abandoned\":0,\"omitted\":0,"
-	       "\"repeated\":0,\"nested\":0,\"invalid\":0}\n"
+	       "\"repeated\":0,\"nested\":0,\"inner\":0,\"invalid\":0}\n"
 	       "{\"type\":\"loss\",\"events\":3,\"discarded_spans\":0}\n"
 	       "{\"type\":\"end\",\"reason\":\"signal\",\"elapsed_ns\":500000000}\n");
 	teardown();

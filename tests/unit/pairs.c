@@ -279,7 +279,7 @@ START_TEST(spans_are_parsed)
 END_TEST
 
 static const char hint[] =
-	"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[+ARG2][:ENDARG]][,nest=no], START and "
+	"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[+ARG2][:ENDARG]][,nest=no|outer], START and "
 	"END being probes, for example --span 'conn=app:connect..app:close,key=fd'; or [NAME=]PROBE,duration=ARG[:ns|us|ms|s] if the probe hands over how long it took";
 
 START_TEST(what_is_no_span_is_told_why)
@@ -309,8 +309,8 @@ START_TEST(what_is_no_span_is_told_why)
 		{"conn..close,key=a+b+c+d+e", "the key is not a name"},
 		{"conn..close,key=fd+a123456789012345678901234567890x",
 		 "the key is not a name"},
-		{"conn..close,nest=", "nest is 'yes' or 'no'"},
-		{"conn..close,nest=never,key=fd", "nest is 'yes' or 'no'"},
+		{"conn..close,nest=", "nest is 'yes', 'no' or 'outer'"},
+		{"conn..close,nest=never,key=fd", "nest is 'yes', 'no' or 'outer'"},
 		{"nothing..close", "no probe that is traced is its START"},
 		{"lib:conn..close", "no probe that is traced is its START"},
 		{"conn..nothing", "no probe that is traced is its END"},

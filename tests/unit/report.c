@@ -322,7 +322,7 @@ END_TEST
 #define HEADER                                                                        \
 	"type,name,group,interval,count,rate_hz,sum_ns,min_ns,mean_ns,p50_ns,p90_ns," \
 	"p99_ns,p999_ns,max_ns,unmatched_starts,unmatched_ends,discarded,arg,time,"   \
-	"abandoned,omitted,repeated,nested,invalid,at_least,symbol\n"
+	"abandoned,omitted,repeated,nested,inner,invalid,at_least,symbol\n"
 
 /* Fields of each row, by RFC 4180; they must all be as many as those of the first. */
 static size_t count_fields(const char *text)
@@ -350,13 +350,13 @@ static void expect_csv(struct nw_report *report, const char *wanted)
 	show_begin(&nw_output_csv, 2, 7, &out);
 	show_report(&nw_output_csv, report, NW_END_DURATION, &out);
 	ck_assert_str_eq(nw_buf_str(&out), wanted);
-	ck_assert_uint_eq(count_fields(out.data), 26);
+	ck_assert_uint_eq(count_fields(out.data), 27);
 	nw_buf_free(&out);
 }
 
 #define MOST	",18446744073709551615"
 #define ALL_MAX MOST MOST MOST MOST MOST MOST MOST MOST
-#define AT	",2026-11-22T04:12:16.123Z,,,,,,,\n"
+#define AT	",2026-11-22T04:12:16.123Z,,,,,,,,\n"
 
 START_TEST(csv_has_one_row_a_probe_argument_and_span)
 {
@@ -367,14 +367,14 @@ START_TEST(csv_has_one_row_a_probe_argument_and_span)
 	report.lost = 3;
 	expect_csv(&report, HEADER
 		   "probe,app:q__start,,,3,1.500,9000,2000,4500,2000,7000,7000,7000,7000,,,"
-		   ",,,,,,,,,\n"
-		   "arg,app:q__start,,,3,1.500,42,-3,14,5,40,40,40,40,,,,rows,,,,,,,,\n"
-		   "arg,app:q__start,,,3,1.500" ALL_MAX ",,,,arg1,,,,,,,,\n"
+		   ",,,,,,,,,,\n"
+		   "arg,app:q__start,,,3,1.500,42,-3,14,5,40,40,40,40,,,,rows,,,,,,,,,\n"
+		   "arg,app:q__start,,,3,1.500" ALL_MAX ",,,,arg1,,,,,,,,,\n"
 		   "probe,app:q__done,,,4,2.000,12500,1500,4167,2527,8500,8500,8500,8500,,,"
-		   ",,,,,,,,,\n"
+		   ",,,,,,,,,,\n"
 		   "span,app:q,,,3,1.500,5500,1000,1833,1487,3000,3000,3000,3000,0,1,0,,,0,"
-		   "0,0,0,0,,\n"
-		   "loss,,,,3,,,,,,,,,,,,0,,,,,,,,,\n");
+		   "0,0,0,0,0,,\n"
+		   "loss,,,,3,,,,,,,,,,,,0,,,,,,,,,,\n");
 	report.interval = 4;
 	report.wall_ns = 1795320736123456789; /* 2026-11-22 04:12:16 UTC */
 	expect_csv(
@@ -384,7 +384,7 @@ START_TEST(csv_has_one_row_a_probe_argument_and_span)
 		"arg,app:q__start,,4,3,1.500" ALL_MAX ",,,,arg1" AT
 		"probe,app:q__done,,4,4,2.000,12500,1500,4167,2527,8500,8500,8500,8500,,,"
 		"," AT "span,app:q,,4,3,1.500,5500,1000,1833,1487,3000,3000,3000,3000,0,1,"
-		"0,,2026-11-22T04:12:16.123Z,0,0,0,0,0,,\n");
+		"0,,2026-11-22T04:12:16.123Z,0,0,0,0,0,0,,\n");
 }
 END_TEST
 
@@ -432,10 +432,10 @@ START_TEST(csv_quotes_what_would_break_a_row)
 	report.group_by = "comm";
 	expect_csv(&report, HEADER
 		   "probe,\"a\\x1b[2J:q,\"\"\\n\\xc3__start\",\"a\"\"b,c\\r\\nd\",,1,"
-		   "0.500,0,,,,,,,,,,,,,,,,,,,\narg,\"a\\x1b[2J:q,\"\"\\n\\xc3__start\","
-		   "\"a\"\"b,c\\r\\nd\",,1,0.500,0,0,0,0,0,0,0,0,,,,\\x07rows,,,,,,,,\n"
+		   "0.500,0,,,,,,,,,,,,,,,,,,,,\narg,\"a\\x1b[2J:q,\"\"\\n\\xc3__start\","
+		   "\"a\"\"b,c\\r\\nd\",,1,0.500,0,0,0,0,0,0,0,0,,,,\\x07rows,,,,,,,,,\n"
 		   "arg,\"a\\x1b[2J:q,\"\"\\n\\xc3__start\",\"a\"\"b,c\\r\\nd\",,1,0."
-		   "500" ALL_MAX ",,,,arg1,,,,,,,,\nloss,,,,0,,,,,,,,,,,,0,,,,,,,,,\n");
+		   "500" ALL_MAX ",,,,arg1,,,,,,,,,\nloss,,,,0,,,,,,,,,,,,0,,,,,,,,,,\n");
 }
 END_TEST
 

@@ -55,7 +55,7 @@ static int find_functions(const struct nw_selection *selection, const nw_vec_u32
 static bool may_be_framed(const struct nw_selection *selection,
 			  const struct nw_span_def *def)
 {
-	if (!def->named || def->call || def->flat || def->key != NW_KEY_TID ||
+	if (!def->named || def->call || def->flat || def->outer || def->key != NW_KEY_TID ||
 	    *def->end_key_name)
 		return false;
 	const struct nw_image *image = selection->probes.item[def->starts.item[0]]->image;

@@ -36,7 +36,8 @@ struct nw_open_slot {
 	struct nw_start top;
 	struct nw_start *below; /* depth - 1 starts, the outermost first */
 	uint32_t below_room;
-	/* How many starts, from the outermost on, had another span inside that has ended. */
+	/* How many starts, from the outermost on, had another span inside that has ended. With nest=outer: how many starts
+	 * inside the only one have not ended. */
 	uint32_t outlived;
 };
 

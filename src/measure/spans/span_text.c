@@ -20,7 +20,7 @@ static int bad_span(struct nw_error *err, const char *text, const char *why)
 	nw_fail_usage(err, "'%s' is not a span: %s", text, why);
 	nw_error_hint(
 		err,
-		"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[+ARG2][:ENDARG]][,nest=no], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'; or [NAME=]PROBE,duration=ARG[:ns|us|ms|s] if the probe hands over how long it took");
+		"write [NAME=]START..END[|END2][,key=tid|pid|cpu|ARG[+ARG2][:ENDARG]][,nest=no|outer], START and END being probes, for example --span 'conn=app:connect..app:close,key=fd'; or [NAME=]PROBE,duration=ARG[:ns|us|ms|s] if the probe hands over how long it took");
 	return -EINVAL;
 }
 
@@ -120,8 +120,9 @@ static int cut_options(const char *text, const char *at, size_t which,
 			err, text,
 			"a duration needs no key and does not nest: each hit is a span");
 	if (out->nest && !is_word(out->nest, out->nest_len, "no") &&
+	    !is_word(out->nest, out->nest_len, "outer") &&
 	    !is_word(out->nest, out->nest_len, "yes"))
-		return bad_span(err, text, "nest is 'yes' or 'no'");
+		return bad_span(err, text, "nest is 'yes', 'no' or 'outer'");
 	return 0;
 }
 
@@ -445,12 +446,13 @@ int nw_span_parse(const char *text, const struct nw_selection *selection,
 		return ret;
 	}
 	def.flat = parts.nest && is_word(parts.nest, parts.nest_len, "no");
+	def.outer = parts.nest && is_word(parts.nest, parts.nest_len, "outer");
 	def.call = is_call(selection, &def);
-	if (def.call && def.flat) {
+	if (def.call && (def.flat || def.outer)) {
 		nw_span_def_free(&def);
 		return bad_span(
 			err, text,
-			"calls of a function are told apart by their stack pointers, so nest=no is not for them");
+			"calls of a function are told apart by their stack pointers, so nest= is not for them");
 	}
 	if (def.call)
 		nw_pairs_set_call(selection, selection->probes.item[def.starts.item[0]],

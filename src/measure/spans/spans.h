@@ -47,6 +47,8 @@ struct nw_span_def {
 	bool goroutines;
 	/* The user says that the span does not nest: a start gives up the start before it */
 	bool flat;
+	/* Only the outermost of nested starts of a key begins a span; the others and their ends do not count */
+	bool outer;
 	/* The program measures the span itself: each hit of a probe is a whole span, whose duration is an argument, in
 	 * this unit. The probes are both starts and ends. 0: the span is measured from start to end. */
 	uint64_t unit_ns;
@@ -68,7 +70,7 @@ bool nw_span_needs_pids(const char *text);
 /* Finds the frames at the points of framed spans, so that hits of these points fetch them. */
 int nw_spans_find_frames(struct nw_selection *selection, const nw_span_defs *defs,
 			 struct nw_error *err);
-/* Parses "[NAME=]START..END[|END2][,key=tid|pid|ARG[+ARG2][:ENDARG]][,nest=no]" or "[NAME=]PROBE[|PROBE2],duration=ARG[:UNIT]".
+/* Parses "[NAME=]START..END[|END2][,key=tid|pid|ARG[+ARG2][:ENDARG]][,nest=no|outer]" or "[NAME=]PROBE[|PROBE2],duration=ARG[:UNIT]".
  * The patterns match labels and names of the selected probes. */
 int nw_span_parse(const char *text, const struct nw_selection *selection,
 		  struct nw_span_def *out, struct nw_error *err);

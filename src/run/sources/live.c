@@ -102,6 +102,7 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
 		.follow = run->result->follow,
+		.main_only = run->request->main_thread,
 		.look_up = look_up_task,
 		.look_up_arg = run,
 		.untraced_recorded = records_untraced(run),

@@ -293,6 +293,7 @@ static int open_tasks(struct nw_run *run, struct replay *replay)
 		.follow = replay->follow,
 		.untraced_recorded = replay->untraced_recorded ||
 				     nw_run_has_kernel_events(run),
+		.main_only = run->request->main_thread,
 		.look_up = look_up_task,
 		.look_up_arg = replay,
 	};
@@ -300,7 +301,7 @@ static int open_tasks(struct nw_run *run, struct replay *replay)
 	if (replay->tasks.count)
 		qsort(replay->tasks.item, replay->tasks.count, sizeof(*replay->tasks.item),
 		      by_thread);
-	run->result->restricted = run->result->pids.count > 0;
+	run->result->restricted = run->result->pids.count > 0 || run->request->main_thread;
 	run->result->follow = replay->follow;
 	int ret = nw_tasks_open(&options, &run->delivery.tasks);
 	return ret < 0 ? ret : nw_run_open_join(run);

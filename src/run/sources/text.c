@@ -137,11 +137,12 @@ static int begin(struct nw_run *run, struct nw_error *err)
 		.pids = p->only.item,
 		.pid_count = p->only.count,
 		.untraced_recorded = !p->restricted,
+		.main_only = run->request->main_thread,
 		.look_up = look_up_task,
 		.look_up_arg = p,
 	};
 
-	run->result->restricted = p->only.count > 0;
+	run->result->restricted = p->only.count > 0 || run->request->main_thread;
 	if (p->failed || nw_tasks_open(&options, &run->delivery.tasks) < 0 ||
 	    nw_run_open_join(run) < 0)
 		return nw_no_memory(err);

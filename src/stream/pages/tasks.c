@@ -16,6 +16,7 @@ struct nw_tasks {
 	pid_t *pids;
 	struct nw_task *slot; /* tid 0 (the idle thread): the slot is free */
 	size_t slots, used;
+	size_t unknown;		    /* threads whose process was unknown */
 	struct nw_task placeholder; /* returned for idle threads and without memory */
 };
 
@@ -102,6 +103,13 @@ static bool is_wanted(const struct nw_tasks *tasks, pid_t process)
 		       sizeof(*tasks->pids), by_number);
 }
 
+/* Finds out whether a thread is wanted, after its process has become known or was found to be unknown. */
+static void settle(struct nw_tasks *tasks, struct nw_task *task)
+{
+	task->wanted = task->traced && (!tasks->options.main_only ||
+					(task->known && task->tid == task->pid));
+}
+
 static void read_task(struct nw_tasks *tasks, struct nw_task *task)
 {
 	pid_t process;
@@ -110,14 +118,23 @@ static void read_task(struct nw_tasks *tasks, struct nw_task *task)
 	/* Without `untraced_recorded` the kernel has filtered, so every recorded thread is wanted. With
 	 * `untraced_recorded`, of a process that is gone at least its first thread is recognised: it has the number
 	 * of the process. */
-	task->wanted = !tasks->options.untraced_recorded || is_wanted(tasks, task->tid);
+	task->traced = !tasks->options.untraced_recorded || is_wanted(tasks, task->tid);
+	task->known = tasks->options.pid_count && is_wanted(tasks, task->tid);
 	strcpy(task->comm, "?");
-	if (!tasks->options.look_up ||
+	if (tasks->options.look_up &&
 	    tasks->options.look_up(tasks->options.look_up_arg, task->tid, &process,
-				   task->comm) < 0)
-		return;
-	task->pid = process;
-	task->wanted = is_wanted(tasks, process);
+				   task->comm) >= 0) {
+		task->pid = process;
+		task->traced = is_wanted(tasks, process);
+		task->known = true;
+	}
+	tasks->unknown += !task->known;
+	settle(tasks, task);
+}
+
+size_t nw_tasks_unknown(const struct nw_tasks *tasks)
+{
+	return tasks->unknown;
 }
 
 const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid)
@@ -128,7 +145,8 @@ const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid)
 	if (!task) {
 		/* the idle thread (tid 0) belongs to no process */
 		tasks->placeholder = (struct nw_task){
-			.tid = tid, .pid = tid, .wanted = tid || !tasks->options.pid_count};
+			.tid = tid, .pid = tid, .traced = tid || !tasks->options.pid_count};
+		settle(tasks, &tasks->placeholder);
 		strcpy(tasks->placeholder.comm, tid ? "?" : "<idle>");
 		return &tasks->placeholder;
 	}
@@ -173,8 +191,11 @@ static void born(struct nw_tasks *tasks, const struct nw_record *record)
 	if (!task)
 		return;
 	task->pid = thread ? parent.pid : tid;
-	task->wanted = parent.wanted &&
+	task->known = parent.known || !thread;
+	task->traced = parent.traced &&
 		       (thread || tasks->options.follow || !tasks->options.pid_count);
+	tasks->unknown += !task->known;
+	settle(tasks, task);
 	field_comm(record, 1, task->comm);
 }
 
@@ -199,11 +220,16 @@ void nw_tasks_set(struct nw_tasks *tasks, int32_t tid, int32_t process, const ch
 
 	if (!task)
 		return;
-	if (fresh && !(process && known)) /* the caller does not know everything */
+	bool made = fresh && process &&
+		    known;  /* without read_task(), which would count it */
+	if (fresh && !made) /* the caller does not know everything */
 		read_task(tasks, task);
 	if (process) { /* a process that a wanted process may have forked */
+		tasks->unknown -= !task->known && !made;
 		task->pid = process;
-		task->wanted = is_wanted(tasks, process);
+		task->traced = is_wanted(tasks, process);
+		task->known = true;
+		settle(tasks, task);
 	}
 	if (!known)
 		return;

@@ -13,7 +13,9 @@ struct nw_tasks;
 struct nw_task {
 	int32_t tid, pid;
 	char comm[16];
-	bool wanted;
+	bool wanted; /* `traced`, and the main thread if only main threads are wanted */
+	bool traced; /* its process is wanted */
+	bool known;  /* its process is known; else pid is tid */
 };
 struct nw_tasks_options {
 	const pid_t *pids; /* wanted processes; none: all processes */
@@ -21,6 +23,7 @@ struct nw_tasks_options {
 	bool follow; /* descendants of these processes are wanted, too */
 	/* Other threads are recorded as well: a thread that exits before it can be looked up is not wanted. */
 	bool untraced_recorded;
+	bool main_only; /* of each process only the main thread is wanted: the one that has its number */
 	/* Looks up the process and the name of a thread that is older than the stream; returns -errno if it is
 	 * unknown. NULL: threads cannot be looked up. */
 	int (*look_up)(void *arg, pid_t tid, pid_t *process, char comm[16]);
@@ -35,6 +38,8 @@ struct nw_record nw_record_task(const struct nw_record *both);
 /* Never returns NULL: an unknown thread is its own process and has the name "?". */
 const struct nw_task *nw_tasks_get(struct nw_tasks *tasks, int32_t tid);
 void nw_tasks_free(struct nw_tasks *tasks);
+/* Returns how many threads had an unknown process. */
+size_t nw_tasks_unknown(const struct nw_tasks *tasks);
 /* Sets the process of a thread (0: unknown), which decides whether it is wanted, and its name. */
 void nw_tasks_set(struct nw_tasks *tasks, int32_t tid, int32_t process, const char *comm,
 		  size_t len);
