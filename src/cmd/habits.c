@@ -22,17 +22,22 @@ static const struct habit options[] = {
 	{" -I --interval-print ", "`nopwatch stat -i TIME` reports every so often"},
 	{" -k --clock --clockid ",
 	 "nopwatch uses the kernel's monotonic clock; `nopwatch trace -T` shows the time of day"},
-	{" --timeout --time ", "-d TIME ends the run after that time"},
+	{" --timeout --time --for --seconds ", "-d TIME ends the run after that time"},
 	{" --latency --percentile --percentiles --quantiles ",
 	 "`nopwatch stat` prints the latencies of spans with P50 to P99.9"},
 	{" --histogram ", "--hist ARG shows the histogram of an argument"},
 	{" --stdio ", "`nopwatch report FILE` prints text"},
+	{" --printf --format-string ",
+	 "`nopwatch trace` prints the arguments that the spec names: 'PROVIDER:NAME(id, path:string)'"},
+	{" --usdt-file-activation --unsafe ",
+	 "not needed: nopwatch opens the semaphores of probes by itself"},
 	{" -r --repeat ", "let the shell repeat it: for i in 1 2 3; do ...; done"},
 };
 
 /* Commands of other tools. */
 static const struct habit commands[] = {
 	{" probe ", "`nopwatch add` makes events, as perf probe does"},
+	{" buildid-cache ", "`nopwatch list FILE` reads the file itself, without a cache"},
 	{" start reset extract ", "`nopwatch record` records, `nopwatch report` reads"},
 	{" stop detach ", "Ctrl-C ends a run; `nopwatch disable` is for events of `add`"},
 	{" show events print ", "`nopwatch trace SPEC` prints each event"},

@@ -113,6 +113,8 @@ static void no_such_command(const char *name, char *const *words, struct nw_erro
 	nw_fail_usage(err, "there is no command '%s'", name);
 	if (near.len)
 		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
+	else if (*name == '-' && nw_option_habit(name) && !*words)
+		nw_error_hint(err, "%s", nw_option_habit(name));
 	else if (*name == '-')
 		nw_error_hint(err, "options follow the command: nopwatch %s %s ...",
 			      command, name);

@@ -73,9 +73,16 @@ static int read_specs(const struct nw_request *request, specs *out, struct nw_er
 		if (ret == 0)
 			ret = add_spec(out, *text, err);
 	nw_strings_free(&ends);
-	if (ret == 0 && !out->count)
-		ret = nw_fail_usage(err, "no probe is named");
-	return ret;
+	if (ret < 0 || out->count)
+		return ret;
+	nw_fail_usage(err, "no probe is named");
+	if (request->pid_count)
+		nw_error_hint(err, "`nopwatch list -p %d` shows those of process %d",
+			      (int)request->pids[0], (int)request->pids[0]);
+	else if (request->command)
+		nw_error_hint(err, "`nopwatch list -- %s` shows those of %s",
+			      request->command[0], request->command[0]);
+	return -EINVAL;
 }
 
 static void free_specs(specs *list)

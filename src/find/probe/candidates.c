@@ -185,10 +185,15 @@ static int add_named(const struct nw_spec *spec, const struct nw_scope *scope,
 
 	if (nw_has_glob(spec->path) && stat(spec->path, &st) < 0)
 		return add_globbed(spec->path, scope->force, selection, out, err);
-	if (strchr(spec->path, '/'))
-		return nw_hint_script(
-			spec->path, add_file(selection, spec->path, scope->force, out, err),
-			err);
+	const char *slash = strrchr(spec->path, '/');
+	if (slash) {
+		int added = add_file(selection, spec->path, scope->force, out, err);
+		if (added == -ENOENT && strstr(slash, ".so") &&
+		    nw_locate_elf(slash + 1, &path, &script, NULL) == 0)
+			nw_error_hint(err, "without a path it is looked for: %s is %s",
+				      slash + 1, path);
+		return nw_hint_script(spec->path, added, err);
+	}
 	int ret = nw_locate_elf(spec->path, &path, &script, err);
 	if (ret == 0 && script)
 		ret = tell_script(selection, spec->path, script, path, err);
@@ -206,6 +211,24 @@ static bool names_kernel_event(const char *text)
 		if (strncmp(text, systems[i], strlen(systems[i])) == 0)
 			return true;
 	return false;
+}
+
+/* Is it a unit of time, which belongs to the number before it? */
+static bool is_unit(const char *word)
+{
+	static const char units[] =
+		" ns us ms s m h sec secs second seconds min mins minute minutes ";
+	const char *at = strstr(units, word);
+
+	return *word && at && at[-1] == ' ' && at[strlen(word)] == ' ';
+}
+
+/* Has it the name of a recording, as nopwatch, trace-cmd or perf write it? */
+static bool is_recording(const char *word)
+{
+	const char *dot = strrchr(word, '.');
+
+	return dot && (strcmp(dot, ".dat") == 0 || strcmp(dot, ".data") == 0);
 }
 
 int nw_no_file_named(const char *spec, struct nw_error *err)
@@ -239,7 +262,17 @@ int nw_no_file_named(const char *spec, struct nw_error *err)
 			"its probes are 'usdt:%s:*', a function of it is func:%s:FUNCTION; to run it, put it at the end: -- %s",
 			spec, spec, spec);
 	else if (nw_locate(spec, &program, NULL) == 0)
-		nw_error_hint(err, "put a command at the end: -- %s", spec);
+		nw_error_hint(
+			err,
+			"put a command at the end: -- %s; the probes of that program are 'usdt:%s:*'",
+			spec, spec);
+	else if (is_unit(spec))
+		nw_error_hint(err, "write a time in one word, as in -d 500ms or -d 2m");
+	else if (is_recording(spec))
+		nw_error_hint(
+			err,
+			"`nopwatch report %s` and `nopwatch trace --from %s` read a recording",
+			spec, spec);
 	else
 		nw_error_hint(
 			err,

@@ -389,9 +389,17 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 	if (!*spec->path && strchr(spec->name, '/'))
 		return bad_spec(err, whole, "the symbol is missing");
 	if (!*spec->path) {
+		const int kind = (int)strcspn(whole, ":") + 1;
+		const char *dot = strstr(spec->name, ".so") ? strrchr(spec->name, '.')
+							    : NULL;
 		bad_spec(err, whole, "the path is missing");
-		nw_error_hint(err, "write %.*sFILE:%s, as in func:libc.so.6:malloc",
-			      (int)strcspn(whole, ":") + 1, whole, spec->name);
+		if (dot && (isalpha((unsigned char)dot[1]) || dot[1] == '_') &&
+		    strncmp(dot, ".so", 3) != 0)
+			nw_error_hint(err, "did you mean %.*s%.*s:%s?", kind, whole,
+				      (int)(dot - spec->name), spec->name, dot + 1);
+		else
+			nw_error_hint(err, "write %.*sFILE:%s, as in func:libc.so.6:malloc",
+				      kind, whole, spec->name);
 		return -EINVAL;
 	}
 	spec->any_path = strcmp(spec->path, "*") == 0;
@@ -460,6 +468,8 @@ static const struct {
 	{"profile:ms:", samples, by_perf},
 	{"software:", samples, by_perf},
 	{"hardware:", samples, by_perf},
+	{"BEGIN", "it is no probe", "`nopwatch help stat` has examples of complete lines"},
+	{"END", "it is no probe", "nopwatch prints when a run ends, without being told"},
 	{"interval:s:", "it is no probe", "`nopwatch stat -i TIME` reports every so often"},
 	{"interval:ms:", "it is no probe",
 	 "`nopwatch stat -i TIME` reports every so often"},
@@ -606,13 +616,22 @@ static size_t find_kind(const char *text, size_t *kind)
 	return 0;
 }
 
+/* Does the text begin with the prefix, or with the word if that has no colon? */
+static bool is_foreign(const char *text, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(text, prefix, len) == 0 &&
+	       (prefix[len - 1] == ':' || !text[len] || strchr(" {", text[len]));
+}
+
 /* text: a copy of spec->text, which is cut up. */
 static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 {
 	size_t kind, prefix = find_kind(text, &kind);
 
 	for (size_t i = 0; i < NW_COUNT(foreign); i++)
-		if (strncmp(text, foreign[i].prefix, strlen(foreign[i].prefix)) == 0) {
+		if (is_foreign(text, foreign[i].prefix)) {
 			bad_spec(err, spec->text, foreign[i].why);
 			nw_error_hint(err, "%s", foreign[i].hint);
 			return -EINVAL;
