@@ -113,7 +113,7 @@ is "--states of a probe without an end: in the same words" "$("$NOPWATCH" stat -
 has "--filter is a remark" "$(cat told)" '^# nopwatch leaves out the hits that do not match --filter'
 sed -n "s/^echo '\(.*\)' >\"\$T.instances.[^/]*.\(events.sched.*filter\)\"\$/\2 \1/p" told >filters
 "$NOPWATCH" stat -q --states "usdt:$counter:counter:step__*" >/dev/null & run=$!
-wait_for grep -q comm "$TRACEFS"/instances/nopwatch_"$run"_*/events/sched/sched_wakeup/filter
+wait_for sh -c "grep -q comm '$TRACEFS'/instances/nopwatch_${run}_*/events/sched/sched_wakeup/filter"
 instance=$(echo "$TRACEFS"/instances/nopwatch_"$run"_*)
 [ -e "$instance/events/sched/sched_waking" ] && waking='
 comm=="counter"'
