@@ -146,11 +146,11 @@ struct nw_report {
 	bool has_filter;   /* the run has a filter */
 	uint64_t filtered; /* hits that the filter took out */
 	size_t runs; /* the report is of so many runs, whose time is added up; 0: of one */
-	uint64_t dropped;	      /* hits that the kernel counted but did not record */
-	bool restricted;	      /* dropped hits may be those of untraced processes */
+	uint64_t dropped;      /* hits that the kernel counted but did not record */
+	bool restricted;       /* dropped hits may be those of untraced processes */
 	const nw_hists *hists; /* arguments whose histograms are shown; NULL: none */
-	bool gaps;			     /* show the histograms of gaps, too */
-	bool net;			     /* latencies are net: without probe overhead */
+	bool gaps;	       /* show the histograms of gaps, too */
+	bool net;	       /* latencies are net: without probe overhead */
 	const struct nw_hit_cost *hit_costs; /* by probe; NULL: the overhead is not known */
 	/* OpenMetrics: Prometheus's text format 0.0.4, which node_exporter's textfile collector reads */
 	bool prometheus;
