@@ -84,7 +84,17 @@ static void free_regex(struct nw_by_regex *regex)
 
 static int parse_regex(struct nw_by_key *key, const char *text, struct nw_error *err)
 {
+	enum {
+		LONGEST =
+			1000 /* regcomp() calls itself for each parenthesis, without a limit */
+	};
 	char why[128];
+
+	if (strlen(text) > LONGEST)
+		return nw_fail_usage(
+			err,
+			"--by '%.40s...': the expression has %zu characters, more than %d",
+			key->name, strlen(text), LONGEST);
 	struct nw_by_regex *regex = calloc(1, sizeof(*regex));
 
 	if (!regex)
