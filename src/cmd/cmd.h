@@ -19,6 +19,7 @@
 /* ---- options ------------------------------------------------------------------------ */
 
 typedef NW_VEC(const char *) nw_args_texts;
+typedef NW_VEC(pid_t) nw_args_pids;
 
 /* The parsed command line. All commands share one set of options, in which a letter always has the same meaning. */
 struct nw_args {
@@ -27,7 +28,7 @@ struct nw_args {
 	nw_args_texts words; /* words that are no options, up to -- */
 	char **cmd;	     /* the words behind --; NULL: there is none */
 
-	NW_VEC(pid_t) pids;
+	nw_args_pids pids, tids;
 	const char *file;   /* -x */
 	const char *from;   /* --from */
 	const char *output; /* -o */
@@ -116,8 +117,8 @@ struct nw_command {
 
 /* Groups of options; each ends in a blank. */
 #define NW_OPTIONS_RESULT "output format json "
-#define NW_OPTIONS_RUN                                                                  \
-	"pid follow all exe types duration max-rate buffer string-size strict dry-run " \
+#define NW_OPTIONS_RUN                                                                      \
+	"pid tid follow all exe types duration max-rate buffer string-size strict dry-run " \
 	"no-demangle force quiet "
 #define NW_OPTIONS_SPANS "main-thread by filter span slower states net "
 #define NW_OPTIONS_REPORT                  \

@@ -108,14 +108,15 @@ static int take_pids(const struct nw_option *option, struct nw_args *args,
 	while (copy && (one = strsep(&rest, ","))) {
 		if (nw_parse_u64(one, &number) < 0 || number == 0 || number > 4194304) {
 			bad_value(option, one, err);
-			if (isalpha((unsigned char)*one) && !one[strspn(one, plain)])
+			if (option->letter && isalpha((unsigned char)*one) &&
+			    !one[strspn(one, plain)])
 				nw_error_hint(
 					err,
 					"the processes of a program: -p \"$(pgrep -d, -x %s)\"",
 					one);
 			return -EINVAL;
 		}
-		pid_t *slot = nw_vec_add(&args->pids);
+		pid_t *slot = nw_vec_add((nw_args_pids *)field_of(args, option));
 		if (!slot)
 			return nw_no_memory(err);
 		*slot = (pid_t)number;
@@ -245,6 +246,8 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_TARGET, 'p', "pid", "PID[,PID]",
 	 "these processes, with all their threads", take_pids, FIELD(pids), "a process id",
 	 0, 0},
+	{NW_OPTIONS_TARGET, 0, "tid", "TID[,TID]", "only these threads", take_pids,
+	 FIELD(tids), "a thread id", 0, 0},
 	{NW_OPTIONS_TARGET, 0, "follow", NULL,
 	 "and the children of -p's processes; with CMD, only these", FLAG(follow)},
 	{NW_OPTIONS_TARGET, 0, "main-thread", NULL, "of each process only the main thread",
@@ -602,6 +605,14 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 			args->stack_word);
 		return -EINVAL;
 	}
+	const char *wider = args->pids.count ? "-p"
+			    : args->follow   ? "--follow"
+			    : args->all	     ? "-a"
+					     : NULL;
+	if (args->tids.count && wider)
+		return nw_fail_usage(
+			err, "--tid names the threads that count, so it goes without %s",
+			wider);
 	if (args->stack_size && !args->stacks.count)
 		return nw_fail_usage(err, "--stack-size goes with --stack");
 	/* A format that shows only stacks must report that a recording has none. */
@@ -704,6 +715,7 @@ void nw_free_args(struct nw_args *args)
 {
 	nw_vec_free(&args->words);
 	nw_vec_free(&args->pids);
+	nw_vec_free(&args->tids);
 	nw_vec_free(&args->spans);
 	nw_vec_free(&args->hists);
 	nw_vec_free(&args->stacks);

@@ -84,7 +84,7 @@ static int open_from(struct nw_prepared *p, struct nw_error *err)
 {
 	const struct nw_args *args = p->args;
 
-	if (args->words.count || args->cmd || args->pids.count)
+	if (args->words.count || args->cmd || args->pids.count || args->tids.count)
 		return nw_fail_usage(
 			err,
 			"a recording holds its own probes: --from goes without SPEC, -p and CMD");
@@ -107,6 +107,34 @@ static int open_from(struct nw_prepared *p, struct nw_error *err)
 	return open_file(p, p->fd, err);
 }
 
+/* Finds the processes of --tid's threads, in whose files probes are looked for. */
+static int find_processes(struct nw_prepared *p, struct nw_error *err)
+{
+	char comm[16];
+
+	nw_vec_each (&p->args->tids, tid) {
+		pid_t *slot = nw_vec_add(&p->processes);
+		if (!slot)
+			return nw_no_memory(err);
+		int ret = nw_process_task(*tid, slot, comm);
+		if (ret < 0 && nw_is_shortage(-ret))
+			return nw_fail(err, -ret, "cannot look at thread %d: %s", (int)*tid,
+				       nw_strerror(-ret));
+		if (ret < 0) {
+			nw_fail(err, ESRCH, "there is no thread %d", (int)*tid);
+			nw_error_hint(err, "`ps -L -p PID` lists the threads of a process");
+			return -ESRCH;
+		}
+	}
+	if (!p->args->tids.count)
+		return 0;
+	p->request.pids = p->processes.item;
+	p->request.pid_count = p->processes.count;
+	p->request.tids = p->args->tids.item;
+	p->request.tid_count = p->args->tids.count;
+	return 0;
+}
+
 int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_error *err)
 {
 	struct nw_buf line = {0};
@@ -120,6 +148,8 @@ int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_er
 	int ret = args->from ? open_from(out, err)
 			     : nw_types_load(args->types.item, args->types.count,
 					     &out->types, err);
+	if (ret == 0)
+		ret = find_processes(out, err);
 	if (ret < 0)
 		nw_prepared_close(out);
 	else if (!args->from)
@@ -130,6 +160,7 @@ int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_er
 void nw_prepared_close(struct nw_prepared *prepared)
 {
 	nw_types_free(&prepared->types);
+	nw_vec_free(&prepared->processes);
 	free(prepared->command_line);
 	prepared->command_line = NULL;
 	nw_input_close(&prepared->input);

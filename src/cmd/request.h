@@ -11,6 +11,7 @@ struct nw_prepared {
 	struct nw_request request;
 	const struct nw_args *args;
 	char *command_line;
+	nw_args_pids processes; /* of --tid's threads */
 	struct nw_types types;
 	struct nw_input input; /* the file of --from, if its length is known */
 	int fd;		       /* descriptor of the file; -1: none to close */

@@ -51,6 +51,10 @@ struct nw_request {
 	/* Target processes. */
 	const pid_t *pids; /* none: all processes, or the command */
 	size_t pid_count;
+	/* Only these threads of them count, each of which belongs to one of `pids`; none: all threads. The run ends with the
+	 * last of them. */
+	const pid_t *tids;
+	size_t tid_count;
 	/* argv of a program that is started when all probes are armed; or NULL. */
 	char *const *command;
 	/* All processes count: pids and command only tell where the probes are, and when the run ends */
@@ -127,7 +131,8 @@ struct nw_run_result {
 	bool restricted;	       /* only target processes count */
 	/* The target processes (-p or CMD), by the numbers of the kernel that recorded the hits */
 	nw_pids pids;
-	bool follow; /* their descendants count, too */
+	nw_pids tids; /* only these of their threads (--tid); none: all of them */
+	bool follow;  /* their descendants count, too */
 	/* Untraced threads were recorded, too, so the reader drops their hits */
 	bool untraced_recorded;
 	/* A signal has asked for the end of the run, which may have ended for another reason */

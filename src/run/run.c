@@ -458,6 +458,7 @@ void nw_result_free(struct nw_run_result *result)
 	nw_strings_free(&result->named_comms);
 	free(result->disabled_at);
 	nw_vec_free(&result->pids);
+	nw_vec_free(&result->tids);
 	free(result->origin.host);
 	free(result->origin.kernel);
 	free(result->origin.machine);

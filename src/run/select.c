@@ -439,6 +439,31 @@ static int add_pid(nw_pids *pids, pid_t pid, struct nw_error *err)
 	return 0;
 }
 
+/* Watches the threads of the request, and finds their numbers in the kernel. */
+static int collect_tids(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_request *request = run->request;
+	pid_t process, kernel_process = 0, kernel_tid = 0;
+	char comm[16];
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < request->tid_count; i++) {
+		const pid_t tid = request->tids[i];
+		if (nw_process_task(tid, &process, comm) < 0)
+			return nw_fail(err, ESRCH, "there is no thread %d", (int)tid);
+		ret = nw_wake_watch_thread(&run->live.wake, process, tid, err);
+		if (ret == 0)
+			ret = nw_pid_space_kernel(&run->live.space, process,
+						  &kernel_process, err);
+		if (ret == 0)
+			ret = nw_pid_space_kernel_thread(&run->live.space, kernel_process,
+							 tid, &kernel_tid, err);
+		if (ret == 0)
+			ret = add_pid(&run->result->tids, kernel_tid, err);
+	}
+	return ret;
+}
+
 int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
@@ -446,7 +471,8 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < request->pid_count; i++) {
-		ret = nw_wake_watch(&run->live.wake, request->pids[i], err);
+		if (!request->tid_count)
+			ret = nw_wake_watch(&run->live.wake, request->pids[i], err);
 		if (ret == 0 && !request->all)
 			ret = add_pid(&run->result->pids, request->pids[i], err);
 	}
@@ -461,6 +487,8 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 	nw_vec_each (&run->result->pids, pid)
 		if (ret == 0)
 			ret = nw_pid_space_kernel(&run->live.space, *pid, pid, err);
+	if (ret == 0)
+		ret = collect_tids(run, err);
 	if (ret == 0 && run->result->observed)
 		ret = nw_pid_space_check(&run->live.space, "--by title", err);
 	return ret == 0 && request->stack_count

@@ -17,6 +17,9 @@
 #include "find/probe/probe.h"
 #include "wake.h"
 
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -75,27 +78,44 @@ void nw_wake_add(struct nw_wake *wake, int fd)
 
 /* ---- processes ---------------------------------------------------------------------- */
 
-int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err)
+/* Watches a process, or, with the process that it belongs to, a thread. */
+static int watch(struct nw_wake *wake, pid_t process, pid_t tid, struct nw_error *err)
 {
 	struct nw_watched *watched = nw_vec_add(&wake->watched);
+	const char *what = process ? "thread" : "process";
+	char path[48];
 
 	if (!watched)
 		return nw_no_memory(err);
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	watched->pid = pid;
+	if (process)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)process, (int)tid);
+	else
+		snprintf(path, sizeof(path), "/proc/%d", (int)tid);
 	watched->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int code = watched->dir < 0 ? errno : 0;
-	/* System calls take our own numbers, and /proc may have others. */
-	watched->fd = nw_proc_is_ours() ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	/* System calls take our own numbers, and /proc may have others. Kernels before 6.9 do not watch a thread. */
+	watched->fd = nw_proc_is_ours() ? (int)syscall(SYS_pidfd_open, tid,
+						       process ? PIDFD_THREAD : 0)
+					: -1;
 	if (watched->fd >= 0)
 		add_fd(wake, watched->fd);
 	if (nw_is_shortage(code))
-		return nw_fail(err, code, "cannot watch process %d: %s", (int)pid,
+		return nw_fail(err, code, "cannot watch %s %d: %s", what, (int)tid,
 			       nw_strerror(code));
 	if (code)
-		return nw_fail(err, ESRCH, "there is no process %d", (int)pid);
+		return nw_fail(err, ESRCH, "there is no %s %d", what, (int)tid);
 	return 0;
+}
+
+int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err)
+{
+	return watch(wake, 0, pid, err);
+}
+
+int nw_wake_watch_thread(struct nw_wake *wake, pid_t process, pid_t tid,
+			 struct nw_error *err)
+{
+	return watch(wake, process, tid, err);
 }
 
 static bool is_gone(const struct nw_watched *watched)

@@ -13,9 +13,8 @@
 #include "base/base.h"
 
 struct nw_watched {
-	pid_t pid;
 	int fd;	 /* pidfd; -1: the process is checked now and then (before Linux 5.3) */
-	int dir; /* /proc/PID: it belongs to the process, not to the number */
+	int dir; /* /proc/PID, or /proc/PID/task/TID: it belongs to the process, not to the number */
 	bool gone;
 };
 
@@ -43,6 +42,9 @@ enum nw_wake_signals {
 int nw_wake_open(struct nw_wake *wake, unsigned int signals, struct nw_error *err);
 /* Watches a process. ESRCH: it is gone already. */
 int nw_wake_watch(struct nw_wake *wake, pid_t pid, struct nw_error *err);
+/* Watches one thread of a process, which counts as a process then. */
+int nw_wake_watch_thread(struct nw_wake *wake, pid_t process, pid_t tid,
+			 struct nw_error *err);
 /* Also wakes when this descriptor is readable; -1: none. */
 void nw_wake_add(struct nw_wake *wake, int fd);
 /* Finds out what has happened, without waiting. */

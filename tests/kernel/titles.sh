@@ -79,6 +79,7 @@ holds "a process that ended at once has the title '?'" out.json "{s['group']: s[
 has "and a sentence says how many hits that are" "$(cat err)" "the title is not known at 6 hits \('\?'\): their processes had ended before"
 
 # old kernels tell the same
+rm out.json
 export NOPWATCH_FEATURES=-multi_site,-buffer_percent,-event_fork
 tried out.json "$NOPWATCH" stat -j --by title -o out.json "$spec" -- "${workers[@]}"
 unset NOPWATCH_FEATURES

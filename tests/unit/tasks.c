@@ -278,6 +278,32 @@ START_TEST(descendants_are_wanted_when_followed)
 }
 END_TEST
 
+/* --tid: neither the other threads of the process nor what the named ones make, and not whoever has the number later. */
+START_TEST(of_named_threads_only_these_are_wanted)
+{
+	static const pid_t tids[] = {105, 201};
+	struct nw_tasks_options named = only_two;
+
+	named.tids = tids;
+	named.tid_count = NW_COUNT(tids);
+	for (int untraced = 0; untraced < 2; untraced++) {
+		named.untraced_recorded = untraced;
+		setup(&named);
+		expect(105, 100, "task105", true);
+		expect(100, 100, "task100", false);
+		expect(106, 100, "task106", false);
+		newtask(105, 2001, "thread", CLONE_THREAD);
+		expect(2001, 100, "thread", false);
+		exited(105);
+		expect(105, 100, "task105", false);
+		expect(201, 200, "task201", true);
+		expect(1001, 1001, "?", false);
+		if (!untraced)
+			teardown();
+	}
+}
+END_TEST
+
 START_TEST(without_processes_everything_is_wanted)
 {
 	setup(&all);
@@ -472,7 +498,8 @@ UNIT_MAIN_WITH("tasks", NULL, teardown, another_program_has_the_number_of_its_pr
 	       where_all_are_recorded_an_unknown_thread_is_a_stranger,
 	       the_idle_thread_is_nobody,
 	       a_thread_belongs_to_its_parents_process_and_a_process_to_itself,
-	       descendants_are_wanted_when_followed, without_processes_everything_is_wanted,
+	       descendants_are_wanted_when_followed, of_named_threads_only_these_are_wanted,
+	       without_processes_everything_is_wanted,
 	       a_thread_may_rename_itself_and_others,
 	       without_a_pid_a_rename_is_of_the_thread_itself,
 	       names_in_the_dynamic_part_are_cut_and_checked,

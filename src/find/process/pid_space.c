@@ -257,6 +257,32 @@ int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *proces
 	return nw_proc_task(space->host, name, process, comm);
 }
 
+int nw_pid_space_kernel_thread(const struct nw_pid_space *space, pid_t process, pid_t tid,
+			       pid_t *out, struct nw_error *err)
+{
+	pid_t numbers[MOST_LEVELS];
+	nw_pids threads = {0};
+	char name[32];
+	bool found = false;
+
+	*out = tid;
+	if (!space->foreign)
+		return 0;
+	int ret = nw_pid_space_threads(space, process, &threads, err);
+	nw_vec_each (&threads, thread) {
+		snprintf(name, sizeof(name), "%d", (int)*thread);
+		if (read_numbers(space->host, name, numbers, MOST_LEVELS) > space->level &&
+		    numbers[space->level] == tid) {
+			*out = *thread;
+			found = true;
+		}
+	}
+	nw_vec_free(&threads);
+	if (ret < 0)
+		return ret;
+	return found ? 0 : nw_fail(err, ESRCH, "there is no thread %d", (int)tid);
+}
+
 uint64_t nw_pid_space_last_born(const struct nw_pid_space *space)
 {
 	struct nw_buf text = {0};

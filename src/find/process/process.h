@@ -101,6 +101,9 @@ void nw_pid_space_close(struct nw_pid_space *space);
 /* Returns the kernel's number of a process. ENOTSUP: it is not known, and err says why. */
 int nw_pid_space_kernel(const struct nw_pid_space *space, pid_t pid, pid_t *out,
 			struct nw_error *err);
+/* Returns the kernel's number of a thread, whose process has this number of the kernel. */
+int nw_pid_space_kernel_thread(const struct nw_pid_space *space, pid_t process, pid_t tid,
+			       pid_t *out, struct nw_error *err);
 /* Can the process of a hit be determined? Returns 0, or ENOTSUP with the reason; `what` names the feature that
  * needs it. */
 int nw_pid_space_check(const struct nw_pid_space *space, const char *what,

@@ -47,12 +47,18 @@ static void restrict_to(struct nw_session *session,
 
 	if (!options->pid_count && !restricted)
 		return;
-	if (!has[NW_FEATURE_EVENT_PID] || !has[NW_FEATURE_EVENT_FORK]) {
+	if (!has[NW_FEATURE_EVENT_PID] ||
+	    (!options->tid_count && !has[NW_FEATURE_EVENT_FORK])) {
 		nw_step_runner_shell(
 			&session->runner,
 			"# this kernel cannot keep other processes out: nopwatch sorts what it reads");
 		return;
 	}
+	for (size_t i = 0; i < options->tid_count; i++)
+		nw_step_runner_shell(&session->runner, "echo %d >>\"$I/set_event_pid\"",
+				     (int)options->tids[i]);
+	if (options->tid_count)
+		return;
 	(void)nw_session_set(session, nw_settings[NW_SETTING_FORK].file,
 			     nw_settings[NW_SETTING_FORK].value);
 	if (restricted)
@@ -130,6 +136,8 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 				       .options = *options};
 	session->options.pids = NULL;
 	session->options.pid_count = 0;
+	session->options.tids = NULL;
+	session->options.tid_count = 0;
 	int ret = nw_session_set_target_processes(session, targets->processes,
 						  targets->comms);
 	ret = ret < 0 ? nw_no_memory(err)

@@ -72,6 +72,47 @@ static int add_process(struct nw_session *session, const struct nw_pid_space *sp
 	return 0;
 }
 
+/* Records only named threads, in our own events, by a filter. Returns false if the kernel does not take it. */
+static bool filter_by_name(struct nw_session *session,
+			   const struct nw_session_options *options)
+{
+	char file[NW_MAX_NAME + 32];
+	struct nw_buf text = {0};
+
+	for (size_t i = 0; i < options->tid_count; i++)
+		nw_buf_printf(&text, "%scommon_pid == %d", i ? " || " : "",
+			      (int)options->tids[i]);
+	snprintf(file, sizeof(file), "events/%s/filter", session->plan->group);
+	bool done = !text.failed && options->tid_count <= MOST_EXCLUDED &&
+		    nw_session_do(session, NW_DO_WRITE, file, nw_buf_str(&text)) == 0;
+	nw_buf_free(&text);
+	return done;
+}
+
+/* Records only named threads. */
+static int restrict_to_tids(struct nw_session *session,
+			    const struct nw_session_options *options, bool by_pid,
+			    struct nw_error *err)
+{
+	nw_pids added = {0};
+	int ret = 0;
+
+	for (size_t i = 0; by_pid && i < options->tid_count && ret == 0; i++)
+		ret = add_tid(session, &added, options->tids[i], err);
+	nw_vec_free(&added);
+	/* The thread has ended: nothing will be recorded of it. */
+	if (ret == -ESRCH || by_pid)
+		return ret == -ESRCH ? 0 : ret;
+	session->filter.active = true;
+	session->filter.named = filter_by_name(session, options);
+	nw_strings_tell(
+		&session->warnings,
+		session->filter.named
+			? "this kernel has no set_event_pid here: hits of other threads are filtered by their common_pid, after their arguments were fetched"
+			: "this kernel cannot keep other threads out: their hits are recorded, and dropped when they are read");
+	return 0;
+}
+
 int nw_pid_filter_begin(struct nw_session *session,
 			const struct nw_session_options *options, struct nw_error *err)
 {
@@ -84,6 +125,10 @@ int nw_pid_filter_begin(struct nw_session *session,
 		nw_tracefs_read(session->instance, "set_event_pid", &pids);
 	bool ours = pids.len == 0;
 	nw_buf_free(&pids);
+	if (options->tid_count)
+		return restrict_to_tids(session, options,
+					ours && !session->top && has[NW_FEATURE_EVENT_PID],
+					err);
 	if (ours && has[NW_FEATURE_EVENT_PID] && has[NW_FEATURE_EVENT_FORK]) {
 		nw_pids added = {0};
 		int ret = nw_session_set(session, nw_settings[NW_SETTING_FORK].file,
@@ -120,7 +165,7 @@ void nw_session_exclude_tid(struct nw_session *session, pid_t tid)
 	struct nw_pid_filter *filter = &session->filter;
 	size_t slot = nw_hash64((uint64_t)tid) & (NW_STRANGERS - 1);
 
-	if (!filter->active || filter->failed)
+	if (!filter->active || filter->failed || filter->named)
 		return;
 	if (filter->seen[slot].tid != tid) {
 		filter->seen[slot].tid = tid;

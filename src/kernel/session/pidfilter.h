@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Restricts the recording to threads. With set_event_pid and event-fork the kernel does it exactly: for the processes
- * of -p and their descendants. Otherwise everything is recorded and the reader drops hits of untraced threads, which
+ * of -p and their descendants. For threads that are named (--tid) set_event_pid alone does it, or else an event filter
+ * that names them, which the kernel evaluates after it has fetched the arguments. Otherwise everything is recorded and the reader drops hits of untraced threads, which
  * loses nothing; but untraced threads with many hits are excluded by a filter (common_pid != TID) as soon as they are
  * noticed.
  */
@@ -16,6 +17,7 @@ enum {
 
 struct nw_pid_filter {
 	bool active; /* the kernel does not restrict the recording */
+	bool named;  /* an event filter names the threads, so none is excluded */
 	bool dirty;  /* `excluded` has changed since the filter was written */
 	bool failed;
 	uint64_t written; /* time of the last writing, in nanoseconds */

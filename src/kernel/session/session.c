@@ -325,6 +325,8 @@ int nw_session_open(const struct nw_tracefs *fs, const struct nw_features *featu
 	session->options = *options;
 	session->options.pids = NULL;
 	session->options.pid_count = 0;
+	session->options.tids = NULL;
+	session->options.tid_count = 0;
 	nw_clean_before(session->fs, &session->warnings);
 	int ret = nw_armed_make(plan, armed) < 0
 			  ? nw_no_memory(err)

@@ -317,6 +317,8 @@ void nw_recorder_table(const struct nw_recorder *r, const struct nw_run_result *
 	}
 	nw_vec_each (&result->pids, pid)
 		nw_buf_printf(out, "only %d\n", (int)*pid);
+	nw_vec_each (&result->tids, tid)
+		nw_buf_printf(out, "only_thread %d\n", (int)*tid);
 	if (result->observed)
 		nw_observed_save(result->observed, out);
 	if (result->stacks)

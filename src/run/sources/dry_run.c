@@ -95,6 +95,8 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 		.buffer_bytes = request->buffer_bytes,
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
+		.tids = request->tids,
+		.tid_count = request->tid_count,
 		.space = &run->live.space,
 		.only_their_switches = only_their_switches,
 		.tasks = true,

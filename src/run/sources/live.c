@@ -101,6 +101,8 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 	const struct nw_tasks_options options = {
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
+		.tids = run->result->tids.item,
+		.tid_count = run->result->tids.count,
 		.follow = run->result->follow,
 		.main_only = run->request->main_thread,
 		.look_up = look_up_task,
@@ -147,6 +149,8 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 		.buffer_bytes = buffer_bytes(request),
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
+		.tids = run->result->tids.item,
+		.tid_count = run->result->tids.count,
 		.space = &run->live.space,
 		.only_their_switches = nw_run_only_their_switches(run),
 		.tasks = true,

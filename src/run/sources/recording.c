@@ -61,9 +61,9 @@ static void add_task(struct replay *replay, char *const *words)
 	strncpy(task->comm, words[3], sizeof(task->comm) - 1);
 }
 
-static void add_only(struct replay *replay, const char *word)
+static void add_only(struct replay *replay, nw_pids *list, const char *word)
 {
-	pid_t *slot = nw_vec_add(&replay->run->result->pids);
+	pid_t *slot = nw_vec_add(list);
 
 	replay->failed |= !slot;
 	if (slot)
@@ -225,7 +225,9 @@ static void take_line(void *arg, char *const *words, size_t count)
 		replay->lost = (uint64_t)word_number(words[1]);
 		replay->lost_is_least = true;
 	} else if (strcmp(words[0], "only") == 0)
-		add_only(replay, words[1]);
+		add_only(replay, &run->result->pids, words[1]);
+	else if (strcmp(words[0], "only_thread") == 0)
+		add_only(replay, &run->result->tids, words[1]);
 	else if (strcmp(words[0], "follow") == 0)
 		replay->follow = true;
 	else if (strcmp(words[0], "strangers") == 0)
@@ -290,6 +292,8 @@ static int open_tasks(struct nw_run *run, struct replay *replay)
 	const struct nw_tasks_options options = {
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
+		.tids = run->result->tids.item,
+		.tid_count = run->result->tids.count,
 		.follow = replay->follow,
 		.untraced_recorded = replay->untraced_recorded ||
 				     nw_run_has_kernel_events(run),

@@ -14,6 +14,7 @@
 struct nw_tasks {
 	struct nw_tasks_options options;
 	pid_t *pids;
+	pid_t *tids; /* 0: the thread has ended, and another one may have its number */
 	struct nw_task *slot; /* tid 0 (the idle thread): the slot is free */
 	size_t slots, used;
 	size_t unknown;		    /* threads whose process was unknown */
@@ -106,8 +107,13 @@ static bool is_wanted(const struct nw_tasks *tasks, pid_t process)
 /* Finds out whether a thread is wanted, after its process has become known or was found to be unknown. */
 static void settle(struct nw_tasks *tasks, struct nw_task *task)
 {
-	task->wanted = task->traced && (!tasks->options.main_only ||
-					(task->known && task->tid == task->pid));
+	bool named = !tasks->options.tid_count;
+
+	for (size_t i = 0; i < tasks->options.tid_count; i++)
+		named |= tasks->tids[i] == task->tid;
+	task->wanted = task->traced && named &&
+		       (!tasks->options.main_only ||
+			(task->known && task->tid == task->pid));
 }
 
 static void read_task(struct nw_tasks *tasks, struct nw_task *task)
@@ -249,6 +255,9 @@ void nw_tasks_record(struct nw_tasks *tasks, const struct nw_record *record)
 		break;
 	case NW_EVENT_EXIT:
 		forget(tasks, record->tid);
+		for (size_t i = 0; i < tasks->options.tid_count; i++)
+			if (tasks->tids[i] == record->tid)
+				tasks->tids[i] = 0;
 		break;
 	case NW_EVENT_EXEC:
 		if (nw_record_exec(record) != record->tid)
@@ -319,7 +328,8 @@ int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out)
 	tasks->slots = 64;
 	tasks->slot = calloc(tasks->slots, sizeof(*tasks->slot));
 	tasks->pids = calloc(options->pid_count + 1, sizeof(*tasks->pids));
-	if (!tasks->slot || !tasks->pids) {
+	tasks->tids = calloc(options->tid_count + 1, sizeof(*tasks->tids));
+	if (!tasks->slot || !tasks->pids || !tasks->tids) {
 		nw_tasks_free(tasks);
 		return -ENOMEM;
 	}
@@ -327,6 +337,8 @@ int nw_tasks_open(const struct nw_tasks_options *options, struct nw_tasks **out)
 		memcpy(tasks->pids, options->pids, options->pid_count * sizeof(pid_t));
 		qsort(tasks->pids, options->pid_count, sizeof(pid_t), by_number);
 	}
+	if (options->tid_count)
+		memcpy(tasks->tids, options->tids, options->tid_count * sizeof(pid_t));
 	*out = tasks;
 	return 0;
 }
@@ -337,5 +349,6 @@ void nw_tasks_free(struct nw_tasks *tasks)
 		return;
 	free(tasks->slot);
 	free(tasks->pids);
+	free(tasks->tids);
 	free(tasks);
 }

@@ -20,6 +20,8 @@ struct nw_task {
 struct nw_tasks_options {
 	const pid_t *pids; /* wanted processes; none: all processes */
 	size_t pid_count;
+	const pid_t *tids; /* of these only these threads are wanted; none: all threads */
+	size_t tid_count;
 	bool follow; /* descendants of these processes are wanted, too */
 	/* Other threads are recorded as well: a thread that exits before it can be looked up is not wanted. */
 	bool untraced_recorded;
