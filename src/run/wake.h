@@ -13,7 +13,7 @@
 #include "base/base.h"
 
 struct nw_watched {
-	int fd;	 /* pidfd; -1: the process is checked now and then (before Linux 5.3) */
+	int fd; /* pidfd; -1: the process is checked now and then (before Linux 5.3) */
 	int dir; /* /proc/PID, or /proc/PID/task/TID: it belongs to the process, not to the number */
 	bool gone;
 };

@@ -22,6 +22,7 @@
 
 #include "literal.h"
 #include "measure/spans/filter.h"
+#include "member.h"
 
 enum {
 	PASS = -1,
@@ -43,7 +44,8 @@ enum subject {
 struct test {
 	enum subject subject;
 	char *name;
-	size_t column; /* column of the name, from 1 on */
+	struct nw_member member; /* "json(ARG, PATH)", whose ARG is the name */
+	size_t column;		 /* column of the name, from 1 on */
 	enum nw_compare compare;
 	struct nw_literal literal;
 	int32_t next[2]; /* next test if false, and if true: a test, PASS or REJECT */
@@ -120,13 +122,39 @@ static bool take(struct reader *r, const char *word)
 	return true;
 }
 
+/* Reads "json(ARG, PATH)". Returns 1, or 0 if something else is there. */
+static int read_member(struct reader *r, struct test *test)
+{
+	const char *at = r->at,
+		   *end = strncmp(at, "json(", 5) == 0 ? strchr(at, ')') : NULL;
+	nw_cleanup(nw_free_ptr) char *text = end ? strndup(at, (size_t)(end + 1 - at))
+						 : NULL;
+	const char *why;
+
+	if (!end)
+		return 0;
+	int ret = text ? nw_member_parse(text, &test->member, &why) : -ENOMEM;
+	if (ret == -EINVAL)
+		return complain(r, at, why);
+	test->name = ret > 0 ? strdup(test->member.arg) : NULL;
+	if (!test->name)
+		return nw_no_memory(r->err);
+	test->subject = OF_ARG;
+	test->column = (size_t)(at - r->text) + 1;
+	r->at = end + 1;
+	return 1;
+}
+
 static int read_name(struct reader *r, struct test *test)
 {
 	static const char *const known[] = {
 		[OF_TID] = "tid", [OF_PID] = "pid", [OF_COMM] = "comm", [OF_CPU] = "cpu"};
 	const char *at = r->at;
 	size_t len = 0;
+	int member = read_member(r, test);
 
+	if (member)
+		return member < 0 ? member : 0;
 	while (isalnum((unsigned char)at[len]) || at[len] == '_' ||
 	       (len && (at[len] == '.' || at[len] == '[' || at[len] == ']')) ||
 	       (len && at[len] == '-' && at[len + 1] == '>' && ++len))
@@ -373,6 +401,7 @@ void nw_filter_free(struct nw_filter *filter)
 		return;
 	nw_vec_each (&filter->tests, test) {
 		free(test->name);
+		nw_member_free(&test->member);
 		nw_literal_free(&test->literal);
 	}
 	nw_vec_free(&filter->tests);
@@ -420,6 +449,16 @@ static int check_type(const struct test *test, const struct nw_probe *probe, int
 	bool is_text = nw_type_is_text(type);
 	int ret = 0;
 
+	if (test->member.path && is_text)
+		return 0; /* the type of the member is known at the hit */
+	if (test->member.path) {
+		nw_fail_usage(err, "--filter: '%s' of %s is no string, so it has no JSON",
+			      name, label);
+		nw_error_hint(err,
+			      "say that it is one in the spec, as in '%s:%s(%s:string)'",
+			      probe->provider, probe->name, name);
+		return -EINVAL;
+	}
 	if (type->array && type->base != NW_TYPE_CHAR)
 		ret = nw_fail_usage(
 			err, "--filter: '%s' of %s is an array, which cannot be compared",
@@ -561,6 +600,17 @@ int nw_filter_bind(struct nw_filter *filter, const struct nw_selection *selectio
 
 /* ---- hits --------------------------------------------------------------------------- */
 
+static bool is_true_of_member(const struct test *test, const struct nw_value *text)
+{
+	struct nw_buf decoded = {0};
+	const struct nw_value value = nw_member_value(&test->member, text, &decoded);
+	bool holds = !(value.cut && !value.len) &&
+		     nw_literal_holds(&test->literal, test->compare, &value);
+
+	nw_buf_free(&decoded);
+	return holds;
+}
+
 static bool is_true(const struct test *test, int arg, const struct nw_hit *hit,
 		    const struct nw_task *task)
 {
@@ -582,6 +632,9 @@ static bool is_true(const struct test *test, int arg, const struct nw_hit *hit,
 					  .len = (uint32_t)strlen(task->comm)};
 		break;
 	default:
+		if (test->member.path)
+			return hit->values && (size_t)arg < hit->value_count &&
+			       is_true_of_member(test, &hit->values[arg]);
 		return hit->values && (size_t)arg < hit->value_count &&
 		       nw_literal_holds(&test->literal, test->compare, &hit->values[arg]);
 	}

@@ -3,7 +3,8 @@
  * measure/spans: filters, which decide about hits. A filter is comparisons NAME OP VALUE, joined by && || ! and
  * parentheses.
  *
- * NAME is an argument, called as nw_arg_name() calls it or argN by its number, or tid, pid, comm or cpu. OP is one of
+ * NAME is an argument, called as nw_arg_name() calls it or argN by its number, or tid, pid, comm or cpu, or a member of
+ * an argument that is JSON: json(ARG, PATH). OP is one of
  * == != < <= > >=, & (some of these bits are set) and ~ (a glob, as in ftrace's filters: * ? [a-z] [!a] and
  * backslash). VALUE is an integer (42, -1, 0x2a), compared as a number regardless of the width and sign of the
  * argument; a real number; a bare word up to a blank, a parenthesis, a quote, & or |; or a string in quotes of either

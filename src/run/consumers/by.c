@@ -182,6 +182,13 @@ static int parse_key(struct nw_by_key *key, struct nw_error *err)
 		key->what = NW_BY_TITLE;
 		return parse_regex(key, regex, err);
 	}
+	const char *why;
+	int ret = nw_member_parse(key->name, &key->member, &why);
+	if (ret == -EINVAL)
+		return nw_fail_usage(err, "--by '%s': %s", key->name, why);
+	if (ret > 0)
+		key->arg_name = strdup(key->member.arg);
+	failed |= ret == -ENOMEM || (ret > 0 && !key->arg_name);
 	for (size_t i = 0; i < NW_COUNT(functions) && !key->arg_name && !failed; i++) {
 		key->arg_name = inside(key->name, functions[i].name, &failed);
 		if (key->arg_name)
@@ -236,6 +243,7 @@ void nw_by_free(struct nw_by *by)
 		free(key->arg_name);
 		free(key->arg);
 		free_regex(key->regex);
+		nw_member_free(&key->member);
 	}
 	nw_vec_free(&by->keys);
 	nw_buf_free(&by->text);
@@ -290,13 +298,18 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 		key->arg[i] = nw_arg_find(selection->probes.item[i], key->arg_name);
 		found |= key->arg[i] >= 0;
 	}
+	if (found && key->member.path)
+		return check_text(key, selection, err);
 	if (found)
 		return key->function ? key->function->check(key, selection, err) : 0;
 	nw_fail_usage(err, "--by '%s': no probe has an argument of that name", key->name);
 	nw_error_hint(
 		err,
 		"name it in the spec, as in 'PROVIDER:NAME(%s%s)', or use arg0, arg1, ... or one of tid, pid, comm, cpu, title",
-		key->arg_name, key->function ? key->function->type : "");
+		key->arg_name,
+		key->member.path ? ":string"
+		: key->function	 ? key->function->type
+				 : "");
 	return -EINVAL;
 }
 
@@ -395,6 +408,25 @@ static void add_value(const struct nw_by_key *key, struct nw_buf *out,
 	nw_buf_adds(out, value->cut ? "..." : value->untrusted ? "?" : "");
 }
 
+/* Appends a member of a JSON text; false: there is none. */
+static bool add_member(const struct nw_by_key *key, struct nw_buf *out,
+		       const struct nw_value *text)
+{
+	struct nw_buf decoded = {0};
+	const struct nw_value value = nw_member_value(&key->member, text, &decoded);
+	const bool found = value.kind != NW_VALUE_MISSING;
+
+	if (value.kind == NW_VALUE_STRING) {
+		add_string(out, value.text, value.len);
+		nw_buf_adds(out, value.cut ? "..." : value.untrusted ? "?" : "");
+	} else if (found) {
+		nw_value_print(&value, out);
+	}
+	out->failed |= decoded.failed;
+	nw_buf_free(&decoded);
+	return found;
+}
+
 static int64_t group_of_text(const struct nw_by *by, struct nw_summary *summary)
 {
 	return by->text.failed
@@ -434,6 +466,10 @@ static int64_t group_by_one(struct nw_by *by, struct nw_run *run,
 	value = value_of(key, hit);
 	if (!value)
 		return -1;
+	if (key->member.path) {
+		nw_buf_clear(&by->text);
+		return add_member(key, &by->text, value) ? group_of_text(by, summary) : -1;
+	}
 	size_t len = word_of(key, run, hit, &word);
 	if (len)
 		return nw_summary_group(summary, word, len);
@@ -477,10 +513,14 @@ static void add_part(const struct nw_by_key *key, struct nw_run *run,
 		value = value_of(key, hit);
 		break;
 	}
-	size_t len = value ? word_of(key, run, hit, &word) : 0;
-	if (!value)
+	if (!value || (key->member.path && !add_member(key, out, value))) {
 		nw_buf_addc(out, '?');
-	else if (len)
+		return;
+	}
+	if (key->member.path)
+		return;
+	size_t len = word_of(key, run, hit, &word);
+	if (len)
 		add_string(out, word, len);
 	else
 		add_value(key, out, value);

@@ -3,6 +3,7 @@
 #ifndef NOPWATCH_RUN_CONSUMERS_BY_H
 #define NOPWATCH_RUN_CONSUMERS_BY_H
 
+#include "measure/spans/member.h"
 #include "run/engine.h"
 
 enum nw_by_what {
@@ -29,6 +30,7 @@ struct nw_by_key {
 	char *arg_name; /* ARG: "query" of "sql(query)" */
 	/* ARG: "sql" of "sql(query)"; NULL: the value itself */
 	const struct nw_by_function *function;
+	struct nw_member member;   /* ARG: of "json(ARG, PATH)" */
 	struct nw_by_regex *regex; /* TITLE: of "title(REGEX)"; NULL: the whole title */
 	int *arg; /* ARG: number of the argument, by probe; -1: it has none of that name */
 };

@@ -63,6 +63,11 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 			found |= nw_arg_find(*probe, name) >= 0;
 		if (found)
 			continue;
+		if (strncmp(name, "json(", 5) == 0)
+			return nw_fail_usage(
+				err,
+				"--hist '%s': a member of JSON has no histogram; --by groups by it",
+				name);
 		nw_fail_usage(err, "--hist '%s': no probe has an argument of that name",
 			      name);
 		nw_error_hint(
