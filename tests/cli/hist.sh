@@ -44,6 +44,16 @@ else
   skip "the page shows them" "chromium and chromedriver are not installed"
 fi
 
+# merging adds them, where all parts have the same steps
+"$NOPWATCH" stat -j --from text --hist v:0:20:10 >one.json
+"$NOPWATCH" stat -j --from text --hist v:0:20:5 >other.json
+merged() { "$NOPWATCH" report -j "$@" 2>err | grep -o '"linear".*]]}'; }
+is "two results together" "$(merged one.json one.json)" '"linear":{"min":0,"max":20,"step":10,"below":2,"above":2,"buckets":[[0,9,4],[10,19,2]]}'
+is "other steps: none" "$(merged one.json other.json)" ""
+sed 's/"linear":{\("min":0,"max":20,"step":10,"below":\)1/"linear":{\17/' one.json >changed.json
+merged changed.json one.json >out
+has "counts that contradict the distribution" "$(cat out err)" '^nopwatch: .*changed.json'
+
 wrong() { # HIST MESSAGE
   "$NOPWATCH" stat --from text --hist "$1" >out 2>err
   has "--hist $1" "$? $(head -n 1 err)" "^2 nopwatch: --hist '$1': $2"
