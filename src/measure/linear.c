@@ -100,11 +100,11 @@ static int make_shape(const char *text, char *word[3], struct nw_linear_shape *s
 
 int nw_hist_parse(const char *text, nw_hists *out, struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *copy = strdup(text);
-	struct nw_hist *hist = copy ? nw_vec_add(out) : NULL;
+	struct nw_hist *hist = nw_vec_add(out);
+	nw_cleanup(nw_free_ptr) char *copy = hist ? strdup(text) : NULL;
 	char *word[3] = {NULL};
 
-	if (!hist)
+	if (!copy)
 		return nw_no_memory(err);
 	size_t colons = split(copy, word);
 	if (colons && colons < 3)

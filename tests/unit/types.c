@@ -8,6 +8,10 @@
 #include "plan/plan.h"
 #include "unit.h"
 
+/* One byte more than the name of an argument may have (NW_ARG_NAME). */
+#define TEN		  "longname__"
+#define NAME_OF_128_BYTES TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "longname"
+
 /* Read a text as a file; what the error says goes without the file's name. */
 static int read_text(struct nw_types *types, const char *text, size_t len, char said[512])
 {
@@ -110,7 +114,7 @@ START_TEST(parameters_of_c)
 		{"int (*callback)(int, char *), int n", ":x64 n:s32"},
 		{"uintptr_t", ":x64"},
 		{"char *p : string, int q : struct x *", "p:string q:s32"},
-		{"int a_name_that_is_longer_than_any_argument_may_have", ":s32"},
+		{"int " NAME_OF_128_BYTES, ":s32"},
 		{"int /* no */ x, // no\n int y", "x:s32 y:s32"},
 	};
 
@@ -201,7 +205,7 @@ START_TEST(assignments_of_tapsets)
 		{"%{ } } ' \" %} x = $arg1", "x:"},
 		{"%( systemtap_v < \"2\" %? x = $arg1 %: y = $arg1 } %)", "x:"},
 		{"%( a %? %( b %? x = $arg1 %) %: } %( c %? } %) %) y = $arg2", "x: y:"},
-		{"name_that_is_longer_than_31_bytes_ = $arg1", ""},
+		{NAME_OF_128_BYTES " = $arg1", ""},
 	};
 
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {

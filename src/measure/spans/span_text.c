@@ -242,7 +242,7 @@ static int add_named(const struct nw_selection *selection, const char *text, siz
 	struct named named;
 	int found = make_named(text, len, &named);
 
-	for (int any = 0; any <= any_file && found == 0; any++) {
+	for (int any = 0; any < (any_file ? 2 : 1) && found == 0; any++) {
 		for (uint32_t i = 0; i < selection->probes.count && found >= 0; i++) {
 			if (!names_probe(&named, selection->probes.item[i], any))
 				continue;

@@ -375,6 +375,7 @@ static int read_provider(struct nw_expectations *all, const char *path,
 		line.out->exact = true;
 		line.out->subject = strdup(text);
 		ret = line.out->subject ? 0 : nw_no_memory(err);
+		/* cppcheck-suppress memleak ; all->item has what line.out points to */
 	}
 	nw_types_free(&types);
 	return ret;
