@@ -118,7 +118,7 @@ void nw_json_unescape(const char *text, size_t len, struct nw_buf *out)
 		text = plain + 1;
 		const char *known = text < end && *text ? strchr(from, *text) : NULL;
 		size_t taken = text < end && *text == 'u' ? unescape_unicode(text, end, out)
-							  : known != NULL;
+							  : (size_t)(known != NULL);
 		if (known)
 			nw_buf_addc(out, to[known - from]);
 		if (!taken) /* no escape of JSON: it stays */

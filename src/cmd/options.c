@@ -271,7 +271,7 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_OUTPUT, 'j', "json", NULL, "the same as -f json", take_json,
 	 FIELD(format), NULL, 0, 0},
 	{NW_OPTIONS_MEASURE, 0, "by", "KEY[,KEY]",
-	 "group by tid, pid, comm, cpu, title, an argument, json(ARG, PATH)", take_text,
+	 "group by tid, pid, comm, cpu, title, an argument, json(...)", take_text,
 	 FIELD(by), "tid, pid, comm, cpu, title, an argument's name or sql(ARG)", 0, 0},
 	{NW_OPTIONS_OUTPUT, 0, "sort", "KEY",
 	 "by a column: hits, total, min, mean, p50, ..., name", take_sort, FIELD(view),

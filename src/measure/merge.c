@@ -200,15 +200,14 @@ static int add_row(struct merge *m, const struct nw_merge_part *part,
 /* Returns the number of a part's group in the merged result, with the host among its keys; or -ENOMEM. */
 static int64_t group_of(struct merge *m, const struct nw_merge_part *part, const char *name)
 {
+	static const char separator[] = {NW_GROUP_SEPARATOR, '\0'};
 	struct nw_buf with = {0};
 
 	if (m->host_at == NW_MERGE_NO_HOST || strcmp(name, nw_group_overflow) == 0)
 		return nw_summary_group(m->out->summary, name, strlen(name));
 	const char *rest = name;
 	for (int i = 0; i < m->host_at; i++) {
-		size_t len = m->keys == 1
-				     ? strlen(rest)
-				     : strcspn(rest, (char[]){NW_GROUP_SEPARATOR, '\0'});
+		size_t len = m->keys == 1 ? strlen(rest) : strcspn(rest, separator);
 		nw_buf_add(&with, rest, len);
 		nw_buf_addc(&with, NW_GROUP_SEPARATOR);
 		rest += len + (rest[len] != '\0');

@@ -25,7 +25,7 @@ is "and nothing is left beside it" "$(ls file*)" file
 is "a file of that name is in Prometheus's format" "$(read_it --prometheus file.prom)" fine
 is "with the same counts" \
   "$(read_it --prometheus file.prom 'nopwatch_latency_seconds_count{span="myserver:parse"}')" "$count"
-is "and the types" "$(grep -c '^# TYPE nopwatch_[a-z_]*_total counter$' file.prom)" 10
+is "and the types" "$(grep -c '^# TYPE nopwatch_[a-z_]*_total counter$' file.prom)" 11
 if command -v promtool >/dev/null; then
   is "promtool has nothing to say" "$(promtool check metrics <file.prom 2>&1)" ""
 else
