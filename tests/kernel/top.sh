@@ -29,7 +29,7 @@ first=$(picture | head -n 1)
 moved() { [ "$(picture | head -n 1)" != "$first" ]; }
 ok "it goes on by itself" wait_for moved
 press b
-sees "b: the keys that there are" '^group by \(tid, pid, comm, cpu, id, status\): _'
+sees "b: the keys that there are" '^group by \(tid, pid, comm, cpu, title, id, status\): _'
 press -l 'status'
 press Enter
 sees "in groups from now on" '^myserver:request__done 200 +[0-9.]+k?/s'
