@@ -50,11 +50,14 @@ is "a spec chooses by place" "$("$NOPWATCH" status "usdt:./server:myserver:parse
 said=$("$NOPWATCH" status nothing 2>&1)
 is "which must be there" "$? $said" "1 nopwatch: no event is there for 'nothing'"
 kill -STOP $run
-mv "$(find /run/nopwatch -name "${run}_*")" journal
+# it keeps its lock only if it stays on the file system
+mkdir /run/nopwatch/aside
+mv "$(find /run/nopwatch -name "${run}_*")" /run/nopwatch/aside/journal
 has "a session without a journal here" "$("$NOPWATCH" status 'nopwatch_*')" "myserver:parse__done +unknown session "
 said=$("$NOPWATCH" remove --foreign 'nopwatch_*' 2>&1)
 has "is not touched" "$? $said" '^1 nopwatch: nopwatch_.* belongs to a nopwatch that has no journal here'
-mv journal "/run/nopwatch/$(basename "$TRACEFS"/instances/nopwatch_* | sed s/nopwatch_//)"
+mv /run/nopwatch/aside/journal "/run/nopwatch/$(basename "$TRACEFS"/instances/nopwatch_* | sed s/nopwatch_//)"
+rmdir /run/nopwatch/aside
 said=$("$NOPWATCH" remove --foreign 'nopwatch_*' 2>&1)
 has "nor is a living one" "$? $said" "^1 nopwatch: nopwatch_.* belongs to a nopwatch that is running \(process $run\)"
 kill -9 $run
