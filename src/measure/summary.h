@@ -52,7 +52,7 @@ struct nw_histogram {
 	double shifted_squares;
 	struct nw_blocks values;
 	struct nw_blocks negatives; /* by magnitude */
-	/* The same values in equal steps; NULL: not requested. Merging keeps them if all values have them. */
+	/* Counts of the same values in equal steps; NULL: not requested. Merging keeps them if all values have them. */
 	struct nw_linear *linear;
 };
 

@@ -214,7 +214,7 @@ const struct nw_task *nw_run_task(const struct nw_run *run, int32_t tid);
 /* Makes a line of output from a hit; task: as in hit(). Its pointers are the run's, and valid until hit() returns. */
 struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw_hit *hit,
 				       const struct nw_task *task);
-/* What only the running system knows of a hit (observed.h). */
+/* Facts of a hit that only the running system knows (observed.h). */
 enum nw_observed_what {
 	NW_OBSERVED_TITLE, /* of its process */
 	NW_OBSERVED_COUNT

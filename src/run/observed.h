@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What only the running system knows of a hit, and no event tells: the title of its process. Live, it is read from /proc
+ * Facts of a hit that only the running system knows, and no event tells: the title of its process. Live, it is read from /proc
  * when a hit is handed out, and not again for a while; a recording keeps each change, with the time of the hit for which
  * it was read, so that a report of the recording sees at each hit what the live run saw.
  */

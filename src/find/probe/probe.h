@@ -184,7 +184,7 @@ struct nw_probe {
 	NW_VEC(struct nw_point) points;
 	/* As many as its sites have arguments; tracepoint: the selected fields. */
 	nw_named_args args;
-	/* Of these arguments, perhaps only the first: the names of an enumeration's values, "0=RED,7=GREEN"; "": none. */
+	/* The names of the values of an enumeration, "0=RED,7=GREEN", for each of these arguments, or only for the first ones; "": it has none. */
 	nw_strings enums;
 	bool has_args; /* the user named arguments */
 	size_t named;  /* how many of the first arguments they named */

@@ -36,7 +36,7 @@ struct nw_session_options {
 	/* Record only these processes and their descendants, by the kernel's numbers; none: all processes. */
 	const pid_t *pids;
 	size_t pid_count;
-	/* Of these processes only these threads, and no descendants; none: all threads. */
+	/* Record only these threads of the processes, and no descendants; none: all threads. */
 	const pid_t *tids;
 	size_t tid_count;
 	const struct nw_pid_space *space; /* the numbers in /proc; NULL: the kernel's */

@@ -127,7 +127,7 @@ static char *search(const struct nw_by_regex *regex, const char *title)
 					  (size_t)(found->rm_eo - found->rm_so));
 }
 
-/* The same, remembered for each process, since its title does not change at every hit. */
+/* Remembers the group for each process, since its title does not change at every hit. */
 static const char *search_once(struct nw_by_regex *regex, pid_t pid, const char *title)
 {
 	size_t at = nw_hash64((uint32_t)pid) % NW_COUNT(regex->recent);

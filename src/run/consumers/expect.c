@@ -301,7 +301,7 @@ int nw_expect_open(struct nw_expectations *expectations, const struct nw_request
 
 struct nw_consumer nw_expect_consumer(struct nw_expect *expect)
 {
-	/* What the spans need is known before they are chosen. */
+	/* The needs of the spans are known before the spans are chosen. */
 	expect->measure.options.spans = (const char *const *)
 						expect->expectations->spans.item;
 	expect->measure.options.span_count = expect->expectations->spans.count;
@@ -371,7 +371,7 @@ static bool compares(uint64_t value, enum nw_compare compare, uint64_t wanted)
 	}
 }
 
-/* What a judgement is made of, and where its sentences go. */
+/* The facts that a judgement is made of, and where its sentences go. */
 struct judge {
 	const struct nw_expect *e;
 	const struct nw_expectation *one;
