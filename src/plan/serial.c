@@ -6,6 +6,7 @@
  *	nopwatch-plan 1
  *	group NAME
  *	image PATH
+ *	build ID					of the image before; left out if it has none
  *	probe IMAGE KIND PROVIDER NAME LABEL NAMED	belongs to the image of that number
  *	arg NAME TYPE					of the last probe
  *	enum NAMES					of the last arg: of the values of its enumeration
@@ -179,8 +180,11 @@ void nw_plan_save(const struct nw_armed *armed, struct nw_buf *out)
 	const struct nw_plan *plan = armed->plan;
 
 	word_line(out, "nopwatch-plan 1\ngroup", plan->group);
-	nw_vec_each (&plan->selection->images, image)
+	nw_vec_each (&plan->selection->images, image) {
 		word_line(out, "image", (*image)->path);
+		if (*(*image)->build_id)
+			word_line(out, "build", (*image)->build_id);
+	}
 	if (has_kernel_events(plan->selection))
 		nw_buf_printf(out, "image %s\n", kernel_name);
 	nw_vec_each (&plan->selection->probes, probe)
@@ -281,6 +285,18 @@ static int load_image(struct loader *load)
 	image->fd = -1;
 	image->path = strdup(load->words[1]);
 	return image->path ? 0 : -ENOMEM;
+}
+
+static int load_build(struct loader *load)
+{
+	const nw_images *images = &load->selection->images;
+	const char *id = load->words[1];
+
+	if (!images->count || strlen(id) >= sizeof(images->item[0]->build_id) ||
+	    id[strspn(id, "0123456789abcdef")])
+		return -EBADMSG;
+	strcpy(images->item[images->count - 1]->build_id, id);
+	return 0;
 }
 
 static int load_probe(struct loader *load)
@@ -680,31 +696,19 @@ static const struct {
 	size_t count;
 	int (*load)(struct loader *load);
 } lines[] = {
-	{"nopwatch-plan", 2, load_begin},
-	{"group", 2, load_group},
-	{"image", 2, load_image},
-	{"probe", 7, load_probe},
-	{"arg", 3, load_arg},
-	{"enum", 2, load_enum},
-	{"linked", 2, load_symbol},
-	{"point", 4, load_point},
-	{"planned", 5, load_planned},
-	{"stack", 4, load_stack},
-	{"goroutine", 2, load_goroutine},
-	{"frame", 4, load_frame},
-	{"source", 10, load_source},
-	{"callers", 4, load_callers},
-	{"window", 2, load_window},
-	{"string", 3, load_string},
-	{"length", 2, load_length},
-	{"chunk", 6, load_chunk},
-	{"event", 3, load_event},
-	{"id", 2, load_event_number},
-	{"order", 2, load_event_number},
-	{"system", 2, load_system},
-	{"field", 2, load_field},
-	{"place", 3, load_place},
-	{"shifted_states", 1, load_shifted_states},
+	{"nopwatch-plan", 2, load_begin}, {"group", 2, load_group},
+	{"image", 2, load_image},	  {"build", 2, load_build},
+	{"probe", 7, load_probe},	  {"arg", 3, load_arg},
+	{"enum", 2, load_enum},		  {"linked", 2, load_symbol},
+	{"point", 4, load_point},	  {"planned", 5, load_planned},
+	{"stack", 4, load_stack},	  {"goroutine", 2, load_goroutine},
+	{"frame", 4, load_frame},	  {"source", 10, load_source},
+	{"callers", 4, load_callers},	  {"window", 2, load_window},
+	{"string", 3, load_string},	  {"length", 2, load_length},
+	{"chunk", 6, load_chunk},	  {"event", 3, load_event},
+	{"id", 2, load_event_number},	  {"order", 2, load_event_number},
+	{"system", 2, load_system},	  {"field", 2, load_field},
+	{"place", 3, load_place},	  {"shifted_states", 1, load_shifted_states},
 };
 
 /* Reads one line. Returns 1 if the line is not part of a plan: recordings have other lines, too. */

@@ -31,5 +31,14 @@ for page in "$docs"/from-*.md; do
 done
 kill $pid
 wait $pid 2>/dev/null
+# of two builds that have one name it is said that they are two
+for build in 1 2; do
+  printf '#include <sys/sdt.h>\nint main(void) { int number = %d; DTRACE_PROBE1(builds, go, number); return 0; }\n' $build >built.c
+  gcc -Wl,--build-id built.c -o built
+  "$NOPWATCH" record -q -o built$build.dat usdt:./built:builds:go -- ./built
+done
+has "the report of two builds says so" "$("$NOPWATCH" report built1.dat built2.dat 2>&1 >/dev/null)" \
+  "built is another program in 'built2.dat' \(build ID [0-9a-f]{16}\) than in 'built1.dat' \([0-9a-f]{16}\); their rows are added"
+is "of one build it says nothing" "$("$NOPWATCH" report built1.dat built1.dat 2>&1 >/dev/null)" ""
 unchanged
 finish
