@@ -99,7 +99,7 @@ START_TEST(members_are_found)
 }
 END_TEST
 
-/* What a cut text says is what the whole one says, or that it is cut. */
+/* A cut text gives the same answer as the whole one, or says that it is cut. */
 START_TEST(a_cut_text_says_nothing_wrong)
 {
 	static const char text[] =

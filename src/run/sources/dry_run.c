@@ -119,7 +119,7 @@ int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *
 	struct nw_run_result result;
 	struct nw_run run;
 
-	/* Whatever a run refuses before it touches the kernel is refused here, too. */
+	/* A dry run refuses everything that a run refuses before it touches the kernel. */
 	int ret = nw_run_open(&run, false, request, consumer, &result, err);
 	if (ret == 0)
 		ret = nw_run_check(&run, err);
