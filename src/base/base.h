@@ -357,6 +357,13 @@ int nw_glob_files(const char *pattern, nw_strings *out) nw_must_check;
 /* Does the text hold a glob character (* ? [)? */
 bool nw_has_glob(const char *text);
 
+/* Is it a letter, a digit or '_', as in the names of C? */
+static inline bool nw_is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
 /* Returns the Levenshtein distance, for "did you mean"; texts longer than 127 bytes are cut. */
 unsigned int nw_edit_distance(const char *a, const char *b);
 /* Could the user have meant `name` by typing `word`? One letter may differ, or one in four of a longer word. */

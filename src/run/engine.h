@@ -24,6 +24,13 @@
 
 struct nw_observed;
 
+/* ---- generated code ----------------------------------------------------------------- */
+
+/* Finds a function among the generated code of these processes; out->pid is 0 if none has it. Returns 0 or -ENOMEM. */
+int nw_find_generated(const char *name, const pid_t *pids, size_t count,
+		      struct nw_generated *out);
+void nw_generated_free(struct nw_generated *generated);
+
 /* ---- the request -------------------------------------------------------------------- */
 
 /* A probed file may be replaced while its probes are armed (a package upgrade). The run then does one of these. */

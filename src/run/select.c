@@ -246,6 +246,37 @@ static void tell_partners(const struct nw_request *request,
 	}
 }
 
+/* Does the spec name a function, rather than a place, a line or a pattern? */
+static bool is_function(const struct nw_spec *spec)
+{
+	return spec->kind != NW_SPEC_USDT && spec->kind != NW_SPEC_TRACEPOINT &&
+	       *spec->name && !spec->source && !nw_has_glob(spec->name);
+}
+
+/* A function that no file has may be one that a process generates: the hint says so. */
+static int explain_generated(const specs *list, const struct nw_request *request,
+			     struct nw_error *err)
+{
+	struct nw_generated generated = {0};
+	int ret = 0;
+
+	nw_vec_each (list, spec)
+		if (ret == 0 && !generated.pid && is_function(spec))
+			ret = nw_find_generated(spec->name, request->pids,
+						request->pid_count, &generated);
+	if (generated.pid) {
+		struct nw_buf name = {0};
+		nw_buf_add_escaped(&name, generated.name, strlen(generated.name));
+		nw_error_hint(
+			err,
+			"process %d generates it while it runs ('%s' in /tmp/perf-%d.map), and uprobes need a file; `nopwatch why` with the same -p and spec names the runtime's own probes",
+			(int)generated.pid, nw_buf_str(&name), (int)generated.pid);
+		nw_buf_free(&name);
+	}
+	nw_generated_free(&generated);
+	return ret < 0 ? nw_no_memory(err) : -err->code;
+}
+
 /* *command: the executable of the request's command; NULL: not needed. */
 static int select_probes(const struct nw_request *request, char **command,
 			 const struct wanted *wanted, struct nw_selection *out,
@@ -276,6 +307,8 @@ static int select_probes(const struct nw_request *request, char **command,
 	scope.command = command ? *command : NULL;
 	if (ret == 0)
 		ret = nw_select(list.item, list.count, &scope, out, err);
+	if (ret == -ENOENT && request->pid_count)
+		ret = explain_generated(&list, request, err);
 	if (ret == 0 && wanted->scheduler)
 		ret = add_stacks(out, &events, err);
 	/* If arguments were named, all others are dropped, unless the filter or a group key uses them. */

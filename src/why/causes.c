@@ -35,6 +35,8 @@ const struct nw_cause_info nw_cause_table[NW_CAUSE_COUNT] = {
 				   "the symbol is the resolver of an ifunc"},
 	[NW_CAUSE_SYMBOL_IS_NOTE] = {"symbol-is-note", NW_KIND_SILENT,
 				     "the name is a USDT probe's, not a function's"},
+	[NW_CAUSE_GENERATED] = {"generated-code", NW_KIND_SILENT,
+				"the program generates the function while it runs"},
 	[NW_CAUSE_NO_SUCH_LINE] = {"no-such-line", NW_KIND_SILENT,
 				   "no code of the file comes from that source line"},
 	[NW_CAUSE_INTERPOSED] = {"symbol-interposed", NW_KIND_MAYBE,

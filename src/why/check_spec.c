@@ -151,6 +151,30 @@ static void remedy_kind(struct judge *judge, enum nw_spec_kind kind)
 	judge->failed = judge->failed || as.failed;
 }
 
+static void blame_generated(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const struct nw_generated *generated = facts->generated;
+	struct nw_buf name = {0}, command = {0};
+
+	nw_buf_add_escaped(&name, generated->name, strlen(generated->name));
+	nw_buf_printf(&command, "nopwatch why -p %d", (int)generated->pid);
+	nw_blame(
+		judge, NW_CAUSE_GENERATED,
+		"'%s' is in no file: process %d generates its code while it runs ('%s' in its /tmp/perf-%d.map), and uprobes need a file",
+		facts->spec->name, (int)generated->pid, nw_buf_str(&name),
+		(int)generated->pid);
+	if (generated->probe)
+		nw_remedy_file(judge, nw_buf_str(&command), generated->probe, "");
+	else
+		nw_remedy(
+			judge,
+			"# the runtime has no USDT probe for its functions: a profiler that samples, or one of its own, can tell");
+	judge->failed |= name.failed || command.failed;
+	nw_buf_free(&name);
+	nw_buf_free(&command);
+}
+
 static void blame_missing(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -163,6 +187,8 @@ static void blame_missing(struct judge *judge)
 			"'%s' is a USDT probe of %s, not a function: it takes usdt:, not uprobe:",
 			name, path);
 		remedy_kind(judge, NW_SPEC_USDT);
+	} else if (facts->generated) {
+		blame_generated(judge);
 	} else if (symbol->rehashed) {
 		nw_blame(
 			judge, NW_CAUSE_SYMBOL_MISSING,

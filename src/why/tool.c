@@ -55,11 +55,6 @@ static const char *skip_block(const char *at)
 	return at;
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* ---- one probe ---------------------------------------------------------------------- */
 
 static const struct {
@@ -160,12 +155,12 @@ static void read_action(struct nw_tool *tool, const char *at, const char *end,
 	char before = ' ';
 
 	while (at < end) {
-		if (!is_word(before) && before != '$' && strncmp(at, "arg", 3) == 0 &&
-		    isdigit((unsigned char)at[3]) && !is_word(at[4])) {
+		if (!nw_is_word(before) && before != '$' && strncmp(at, "arg", 3) == 0 &&
+		    isdigit((unsigned char)at[3]) && !nw_is_word(at[4])) {
 			tool->args_used |= 1ull << (at[3] - '0');
 			tool->returns_arg = tool->returns_arg || is_return;
 		}
-		if (!is_word(before) && strncmp(at, "str(", 4) == 0)
+		if (!nw_is_word(before) && strncmp(at, "str(", 4) == 0)
 			tool->wants_string = true;
 		if (before == '$' && isdigit((unsigned char)*at))
 			tool->word_used = nw_max64(tool->word_used, strtoul(at, NULL, 10));

@@ -40,6 +40,7 @@ enum nw_cause {
 	NW_CAUSE_SYMBOL_AMBIGUOUS,
 	NW_CAUSE_SYMBOL_IFUNC,
 	NW_CAUSE_SYMBOL_IS_NOTE,
+	NW_CAUSE_GENERATED,
 	NW_CAUSE_NO_SUCH_LINE,
 	NW_CAUSE_INTERPOSED,
 	NW_CAUSE_NO_NOTES,
@@ -158,6 +159,13 @@ struct nw_tool {
 };
 
 /* All facts for a verdict. A NULL means: not looked at, or it does not apply. */
+/* A function that a process generates while it runs, such as a method that a JVM has compiled. */
+struct nw_generated {
+	pid_t pid;  /* 0: there is none */
+	char *name; /* in its /tmp/perf-PID.map */
+	char *probe; /* spec of the runtime's own USDT probe for each call; NULL: it has none */
+};
+
 struct nw_facts {
 	const struct nw_kernel_access *kernel;
 	bool nop5_safe;
@@ -172,8 +180,10 @@ struct nw_facts {
 		*selection; /* the probes of the file that match the spec; may be empty */
 	const struct nw_error *select_error;  /* why nothing matches */
 	const struct nw_symbol_facts *symbol; /* of a spec of a function */
-	bool is_function; /* of a USDT spec: a function of the file has its name */
-	bool at_function; /* every place is a function's start, or a USDT site */
+	const struct nw_generated
+		*generated; /* code of a process has that name, and no file */
+	bool is_function;   /* of a USDT spec: a function of the file has its name */
+	bool at_function;   /* every place is a function's start, or a USDT site */
 	const struct nw_process_facts *process; /* -p */
 	const char *script; /* the file is a script: its first line; NULL: it is none */
 	const char *script_starts; /* the program that it starts; NULL: unknown */

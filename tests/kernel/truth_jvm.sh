@@ -32,6 +32,19 @@ J
 "$home/bin/javac" Sleeper.java || skip_all "javac failed"
 "$home/bin/java" -XX:TieredStopAtLevel=1 Sleeper & java=$!
 wait_for test -f ready
+# shellcheck source=../lib/why.sh
+. "$TESTS_LIB/why.sh"
+listed() { "$home/bin/jcmd" $java Compiler.perfmap >/dev/null 2>&1; grep -q 'Sleeper\.main' "/tmp/perf-$java.map" 2>/dev/null; }
+if "$home/bin/jcmd" $java help Compiler.perfmap 2>/dev/null | grep -q '^Compiler.perfmap'; then
+  wait_for listed
+  why -p $java "func:$home/bin/java:Sleeper.main"
+  named "a method that the JVM has compiled is in no file" 3 False generated-code
+  advises "the JVM's own probe of each call" "usdt:.*libjvm\.so:hotspot:method__entry"
+  remedied "which leads on" generated-code
+  rm -f "/tmp/perf-$java.map"
+else
+  skip "a method that the JVM has compiled" "this JVM lists its methods on no request"
+fi
 need bpftrace && bpftrace_start -e "$(latency_script "$jvm" hotspot:thread__sleep__begin hotspot:thread__sleep__end)"
 "$NOPWATCH" stat -j 'hotspot:thread__sleep__begin(ms)' 'hotspot:thread__sleep__end' -p $java -o out.json & run=$!
 wait_for armed

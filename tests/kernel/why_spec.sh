@@ -60,6 +60,17 @@ named "a function taken for a USDT probe" 3 False no-such-probe
 says "what it is" "'work' is a function of .*: it takes uprobe:, not usdt:"
 advises "how to spell that" "'uprobe:$target:work'"
 remedied "so that hits" no-such-probe
+printf '1000 10 int Made.work(int)\n' >"/tmp/perf-$pid.map"
+why -p $pid "func:$target:Made.work"
+named "a function that the process generates" 3 False generated-code
+says "by its name there" "process $pid generates its code .*'int Made\.work\(int\)' in its /tmp/perf-$pid\.map"
+why "func:$target:Made.work"
+named "and if no process is named" 3 False generated-code
+said=$("$NOPWATCH" stat -d 0.1 -p $pid "func:$target:Made.work" 2>&1)
+has "stat says so, too" "$said" "process $pid generates it while it runs .*/tmp/perf-$pid\.map"
+rm -f "/tmp/perf-$pid.map"
+why -p $pid "func:$target:Made.work"
+named "without the list nobody knows" 3 False symbol-missing
 strip -o stripped "$target"
 why "uprobe:$PWD/stripped:work"
 named "a stripped program" 3 False symbol-stripped

@@ -799,6 +799,44 @@ static const char *made_at(struct nw_stacks *stacks, struct nw_maps *maps, uint6
 	return found ? found->name : "";
 }
 
+/* Names are found by a word of them, as people spell functions of Java, JavaScript and Python. */
+START_TEST(generated_code_is_found_by_name)
+{
+	static const struct {
+		const char *asked, *found;
+	} cases[] = {
+		{"Main.work", "int Main.work(int)"},
+		{"work", "int Main.work(int)"},
+		{"int Main.work(int)", "int Main.work(int)"},
+		{"wor", NULL},
+		{"ork", NULL},
+		{"slow", "JS:~slow /srv/app.js:1:14"},
+		{"grow", "py::grow:/srv/grow.py"},
+		{"missing", NULL},
+	};
+	nw_cleanup(nw_free_ptr) char *path = nw_text("/tmp/perf-%d.map", (int)getpid());
+	FILE *list = fopen(path, "we");
+
+	ck_assert_ptr_nonnull(list);
+	fprintf(list, "1000 10 void Main.workers()\n2000 10 int Main.work(int)\n"
+		      "3000 10 JS:~slow /srv/app.js:1:14\n4000 10 py::grow:/srv/grow.py\n");
+	fclose(list);
+	for (size_t i = 0; i < NW_COUNT(cases); i++) {
+		char *name = NULL;
+		int ret = nw_generated_find(getpid(), cases[i].asked, &name);
+		ck_assert_int_eq(ret, cases[i].found ? 0 : -ENOENT);
+		if (cases[i].found)
+			ck_assert_str_eq(name, cases[i].found);
+		else
+			ck_assert_ptr_null(name);
+		free(name);
+	}
+	unlink(path);
+	char *name;
+	ck_assert_int_eq(nw_generated_find(getpid(), "work", &name), -ENOENT);
+}
+END_TEST
+
 /* A runtime writes more and more names, and each hit of what it has made just now asks for them. */
 START_TEST(a_list_that_grows_is_read_once)
 {
@@ -861,4 +899,5 @@ UNIT_MAIN("stack", names_of_cxx, names_of_rust, hostile_names,
 	  files_that_a_recording_names, another_file_at_the_path, many_processes,
 	  files_and_regions_without_end, regions_that_go_back, regions_of_the_past,
 	  callers_in_this_process_and_from_a_recording, lists_below_the_root_of_a_process,
-	  a_list_that_grows_is_read_once, a_process_that_has_ended_keeps_its_regions)
+	  generated_code_is_found_by_name, a_list_that_grows_is_read_once,
+	  a_process_that_has_ended_keeps_its_regions)

@@ -465,6 +465,8 @@ END_TEST
 
 START_TEST(functions_are_told_apart)
 {
+	const struct nw_generated generated = {.pid = 7,
+					       .name = (char *)"int Main.work(int)"};
 	static const struct {
 		struct nw_symbol_facts look;
 		enum nw_cause cause;
@@ -478,6 +480,7 @@ START_TEST(functions_are_told_apart)
 		{{.state = NW_SYMBOL_MISSING, .mangled = "_Z4tickv"},
 		 NW_CAUSE_SYMBOL_MANGLED},
 		{{.state = NW_SYMBOL_MISSING, .is_note = true}, NW_CAUSE_SYMBOL_IS_NOTE},
+		{{.state = NW_SYMBOL_MISSING, .stripped = true}, NW_CAUSE_GENERATED},
 		{{.state = NW_SYMBOL_MISSING, .defined_in = "/lib/x"},
 		 NW_CAUSE_SYMBOL_MISSING},
 		{{.state = NW_SYMBOL_AMBIGUOUS}, NW_CAUSE_SYMBOL_AMBIGUOUS},
@@ -491,6 +494,7 @@ START_TEST(functions_are_told_apart)
 		symbol = cases[i].look;
 		facts.symbol = &symbol;
 		facts.watch = NULL;
+		facts.generated = cases[i].cause == NW_CAUSE_GENERATED ? &generated : NULL;
 		if (symbol.state != NW_SYMBOL_FOUND)
 			facts.selection = NULL;
 		judge();

@@ -45,11 +45,6 @@ static size_t cut_parameters(const char *name)
 	return len;
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Returns the length of an operator's name at this place, including its '<' and '>', which are no brackets there; 0:
  * none. */
 static size_t operator_len(const char *name, size_t at, size_t len)
@@ -58,7 +53,7 @@ static size_t operator_len(const char *name, size_t at, size_t len)
 	const size_t size = sizeof(word) - 1;
 
 	if (len - at < size || memcmp(name + at, word, size) != 0 ||
-	    (at && is_word(name[at - 1])) || (len - at > size && is_word(name[at + size])))
+	    (at && nw_is_word(name[at - 1])) || (len - at > size && nw_is_word(name[at + size])))
 		return 0;
 	return size + strspn(name + at + size, "<>=-*");
 }
@@ -200,7 +195,7 @@ static char *plain_parameters(const char *text, size_t len)
 			continue;
 		}
 		if (c == ' ' &&
-		    (!out.len || !is_word(out.data[out.len - 1]) || !is_word(next)))
+		    (!out.len || !nw_is_word(out.data[out.len - 1]) || !nw_is_word(next)))
 			continue;
 		if (is_const && strchr("*&,)>", c)) {
 			nw_buf_adds(&out, " const");

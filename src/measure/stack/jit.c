@@ -303,3 +303,34 @@ const struct nw_jit_name *nw_jit_find(struct nw_stacks *stacks, struct nw_maps *
 	read_list(stacks, maps);
 	return find(&maps->jit, address);
 }
+
+/* Is `word` in the text, with no letter of a name right before or behind it? */
+static bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)); at++)
+		if ((at == text || !nw_is_word(at[-1])) && !nw_is_word(at[len]))
+			return true;
+	return false;
+}
+
+int nw_generated_find(pid_t pid, const char *name, char **out)
+{
+	struct nw_stacks *stacks = NULL;
+	int ret = nw_stacks_open("/proc", &stacks);
+	struct nw_maps *maps = ret == 0 ? nw_maps_of(stacks, pid) : NULL;
+
+	*out = NULL;
+	if (maps)
+		read_list(stacks, maps);
+	for (size_t i = 0; maps && !*out && i < maps->jit.count; i++)
+		if (has_word(maps->jit.item[i].name, name)) {
+			*out = strdup(maps->jit.item[i].name);
+			ret = *out ? 0 : -ENOMEM;
+		}
+	nw_stacks_free(stacks);
+	if (ret < 0 || !maps)
+		return -ENOMEM;
+	return *out ? 0 : -ENOENT;
+}

@@ -52,6 +52,10 @@ struct nw_stack_frame {
 /* Code without a file and without a name; a runtime may name it in /tmp/perf-PID.map. */
 #define NW_STACK_NAMELESS "[unknown]"
 
+/* Finds generated code of a process by a name, whole or a word of it: "Main.work" is in "int Main.work(int)". *out is
+ * the name in /tmp/perf-PID.map, bytes of the process, which the caller frees. Returns 0, -ENOENT or -ENOMEM. */
+int nw_generated_find(pid_t pid, const char *name, char **out);
+
 /* proc: the /proc of the processes; NULL: they are from a recording (nw_stacks_line()). Returns -ENOMEM on failure. */
 int nw_stacks_open(const char *proc, struct nw_stacks **out);
 void nw_stacks_free(struct nw_stacks *stacks);

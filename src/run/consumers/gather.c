@@ -235,6 +235,26 @@ static const char *symbol_name(const struct nw_gathered *g)
 								       : g->spec.name;
 }
 
+/* Looks among the generated code of the process, or of those that run the file. */
+static int gather_generated(struct nw_gathered *g)
+{
+	enum {
+		MOST_PROCESSES = 16
+	};
+	const struct nw_image *image = g->facts.image;
+	nw_pids running = {0};
+	int ret = g->pids.count ? 0 : nw_processes_mapping(&image, 1, &running);
+	const nw_pids *pids = g->pids.count ? &g->pids : &running;
+
+	if (ret == 0)
+		ret = nw_find_generated(g->spec.name, pids->item,
+					nw_min64(pids->count, MOST_PROCESSES),
+					&g->generated);
+	g->facts.generated = g->generated.pid ? &g->generated : NULL;
+	nw_vec_free(&running);
+	return ret;
+}
+
 static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 {
 	struct nw_image *image = (struct nw_image *)(uintptr_t)g->facts.image;
@@ -262,6 +282,8 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 					   &g->interposed);
 		g->facts.interposed = g->interposed;
 	}
+	if (ret == 0 && g->symbol.state == NW_SYMBOL_MISSING)
+		ret = gather_generated(g);
 	return ret == -ENOMEM ? nw_no_memory(err) : ret;
 }
 
@@ -485,6 +507,7 @@ void nw_gathered_free(struct nw_gathered *g)
 	nw_foreign_events_free(&g->foreign_after);
 	nw_mapping_facts_free(&g->mapping);
 	nw_symbol_facts_free(&g->symbol);
+	nw_generated_free(&g->generated);
 	nw_selection_free(&g->selection);
 	nw_image_free(g->own);
 	nw_process_facts_free(&g->process);

@@ -36,11 +36,6 @@ static bool skip_number(const char **at, const char *key, char end, uint32_t *ou
 	return *(*at)++ == end;
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Returns the length of "__attribute__((user)) ", which some kernels leave in a type; 0: it is something else. */
 static size_t attribute_length(const char *text)
 {
@@ -49,7 +44,7 @@ static size_t attribute_length(const char *text)
 
 	if (strncmp(text, start, len) != 0)
 		return 0;
-	while (is_word(text[len]))
+	while (nw_is_word(text[len]))
 		len++;
 	return strncmp(text + len, ")) ", 3) == 0 ? len + 3 : 0;
 }
@@ -63,7 +58,7 @@ static bool is_declaration(const char *text, size_t len)
 	size_t words = 0, behind = 0;
 	bool bracket = false;
 
-	if (len > MOST_DECLARATION || !len || !is_word(*text))
+	if (len > MOST_DECLARATION || !len || !nw_is_word(*text))
 		return false;
 	for (size_t i = 0; i < len; i++) {
 		i += attribute_length(text + i);
@@ -72,11 +67,11 @@ static bool is_declaration(const char *text, size_t len)
 			if (bracket || words < 2 || !end)
 				return false;
 			for (i++; text + i < end; i++)
-				if (!is_word(text[i]) && !strchr(" ()*+-", text[i]))
+				if (!nw_is_word(text[i]) && !strchr(" ()*+-", text[i]))
 					return false;
 			bracket = true;
-		} else if (is_word(text[i]) || (text[i] == '*' && !bracket)) {
-			bool begins = text[i] == '*' || i == 0 || !is_word(text[i - 1]);
+		} else if (nw_is_word(text[i]) || (text[i] == '*' && !bracket)) {
+			bool begins = text[i] == '*' || i == 0 || !nw_is_word(text[i - 1]);
 			words += begins;
 			behind += begins && bracket;
 		} else if (text[i] != ' ') {
@@ -104,8 +99,8 @@ static size_t word_length(const char *text)
 
 	if (*text == '[')
 		return strcspn(text, "]") + 1;
-	if (is_word(*text))
-		while (is_word(text[len]))
+	if (nw_is_word(*text))
+		while (nw_is_word(text[len]))
 			len++;
 	return len;
 }
