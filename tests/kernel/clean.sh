@@ -56,8 +56,9 @@ wait $run 2>/dev/null
 descriptors=3 status=1
 while [ $status != 0 ] && [ $descriptors -lt 20 ]; do # the program itself cannot be started with less than 4
   descriptors=$((descriptors + 1))
-  said=$(ulimit -n $descriptors && "$NOPWATCH" clean -q 2>&1)
+  (ulimit -n $descriptors && "$NOPWATCH" clean -q) >answer 2>&1
   status=$?
+  said=$(grep -v 'has no journal: perhaps it belongs to a session in a container' answer) # others who measure meanwhile
   [ $status = 0 ] || printf '%s %s\n' $status "$said"
 done >refused
 is "clean with few descriptors says what stays, and why" "$(grep -v '^1 nopwatch: .*: Too many open files$' refused)" ''

@@ -24,7 +24,11 @@ holds "what came before is counted" all.json "all(p['hits'] > 0 for p in of('pro
 has "each is told, when and at what rate" "$(cat said)" \
   '^nopwatch: myserver:request__done: disabled after [0-9.]+(ms|s): [0-9.k]+/s, more than --max-rate 100$'
 is "once" "$(grep -c 'request__done: disabled' said)" 1
-"$NOPWATCH" stat -q -f html 'myserver:*' -p $server --max-rate 100 -d 3 -o page.html 2>said
+"$NOPWATCH" stat -f html 'myserver:*' -p $server --max-rate 100 -o page.html 2>said & stat=$!
+wait_for grep -q 'request__done: disabled' said
+sleep 1 # of the page's time, which is grey
+kill -INT $stat
+wait $stat
 if has_browser; then
   tap_of "$TESTS_LIB/html_grey" page.html myserver:request
 else

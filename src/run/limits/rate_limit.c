@@ -125,8 +125,9 @@ void nw_rate_limit_free(struct nw_run *run)
 	run->live.rate_limit = NULL;
 }
 
-/* Counts the hits of each probe. If the kernel does not count them, the recorded hits are used. */
-static void count(struct nw_run *run)
+/* Counts the hits of each probe. If the kernel does not count them, the recorded hits are used. Returns false if the counts
+ * cannot be had now. */
+static bool count(struct nw_run *run)
 {
 	struct nw_rate_limit *g = run->live.rate_limit;
 	size_t probes = run->result->selection.probes.count;
@@ -136,7 +137,7 @@ static void count(struct nw_run *run)
 
 	int ret = points ? nw_session_profile(run->live.session, points) : -EAGAIN;
 	if (ret == -EAGAIN) /* tried again later */
-		return;
+		return false;
 	memset(g->probes, 0, probes * sizeof(*g->probes));
 	for (size_t i = 0; ret == 0 && i < run->result->plan.points.count; i++)
 		g->probes[run->result->plan.points.item[i].probe] += points[i];
@@ -147,6 +148,7 @@ static void count(struct nw_run *run)
 				       (run->delivery.probe_filtered
 						? run->delivery.probe_filtered[i]
 						: 0);
+	return true;
 }
 
 int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, uint64_t at,
@@ -194,8 +196,9 @@ int nw_rate_limit_check(struct nw_run *run, struct nw_error *err)
 
 	if (!g || !nw_rates_due(g->rates, now))
 		return 0;
-	count(run);
-	nw_rates_sample(g->rates, now, g->probes);
+	if (!count(run))
+		return 0;
+	nw_rates_sample(g->rates, now, nw_session_now(run->live.session), g->probes);
 	for (size_t i = 0; ret == 0 && i < run->result->selection.probes.count; i++)
 		if (!nw_result_is_disabled(run->result, i) &&
 		    nw_rates_over(g->rates, i, run->request->max_rate, &rate))

@@ -13,9 +13,9 @@ enum {
 
 struct nw_rates {
 	size_t probes;
-	uint64_t *counts; /* by sample, then by probe */
-	uint64_t time[SAMPLES];
-	size_t samples; /* number of samples so far */
+	uint64_t *counts;			 /* by sample, then by probe */
+	uint64_t begun[SAMPLES], ended[SAMPLES]; /* when each was taken */
+	size_t samples;				 /* number of samples so far */
 };
 
 int nw_rates_open(size_t probes, struct nw_rates **out)
@@ -48,19 +48,22 @@ static uint64_t *counts_of(const struct nw_rates *rates, size_t sample)
 bool nw_rates_due(const struct nw_rates *rates, uint64_t time)
 {
 	return !rates->samples ||
-	       time >= rates->time[(rates->samples - 1) % SAMPLES] + NW_RATES_NS;
+	       time >= rates->ended[(rates->samples - 1) % SAMPLES] + NW_RATES_NS;
 }
 
-void nw_rates_sample(struct nw_rates *rates, uint64_t time, const uint64_t *counts)
+void nw_rates_sample(struct nw_rates *rates, uint64_t begun, uint64_t ended,
+		     const uint64_t *counts)
 {
 	memcpy(counts_of(rates, rates->samples), counts, rates->probes * sizeof(*counts));
-	rates->time[rates->samples++ % SAMPLES] = time;
+	rates->begun[rates->samples % SAMPLES] = begun;
+	rates->ended[rates->samples++ % SAMPLES] = ended;
 }
 
 /*
  * More hits than `most` within less than a second are too many for the whole second, too. Once there is a sample that
  * is older than a second, the rate since the youngest such sample counts, so that a steady rate just above the limit
- * is seen as well.
+ * is seen as well. Nobody knows when between its two times a sample was taken, so the hits of two samples count for the
+ * longest time that they can have taken: a rate is never told too high.
  */
 bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, double *rate)
 {
@@ -68,12 +71,12 @@ bool nw_rates_over(const struct nw_rates *rates, size_t probe, uint64_t most, do
 		return false;
 	size_t last = rates->samples - 1,
 	       oldest = rates->samples > SAMPLES ? rates->samples - SAMPLES : 0;
-	uint64_t now = rates->time[last % SAMPLES], count = counts_of(rates, last)[probe];
+	uint64_t now = rates->ended[last % SAMPLES], count = counts_of(rates, last)[probe];
 
 	for (size_t sample = last; sample-- > oldest;) {
 		uint64_t before = counts_of(rates, sample)[probe];
 		uint64_t hits = count > before ? count - before : 0;
-		uint64_t age = now - rates->time[sample % SAMPLES];
+		uint64_t age = now - rates->begun[sample % SAMPLES];
 		double per_second = age ? (double)hits * 1e9 / (double)age : 0;
 		bool over = age < WINDOW_NS ? hits > most : per_second > (double)most;
 		if (over && age) {
