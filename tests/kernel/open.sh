@@ -7,8 +7,9 @@ mkfifo orders
 exec 7>orders
 
 # The CPUs have always something to do: some kernels do not record each switch from idle.
+busy=()
 for cpu in $(taskset -cp $$ | sed 's/.*: //; s/,/ /g; s/-/ /g'); do
-  taskset -c "$cpu" nice -n 19 sh -c 'while :; do :; done' &
+  taskset -c "$cpu" nice -n 19 sh -c 'while :; do :; done' & busy+=($!)
 done
 
 "$NOPWATCH" stat -j --open --states --stack "usdt:$HANGS:hangs:*" -p $target >open.json 2>open.err & tracer=$!
@@ -52,6 +53,7 @@ asked() {
 }
 ok "SIGUSR1 shows the oldest spans, with thread, arguments, stack, and that they sleep" wait_for asked
 [ ! -s judged ] || comment "$(tail -n 1 judged)"
+kill "${busy[@]}"
 
 echo end >&7
 wait_for hit 30
