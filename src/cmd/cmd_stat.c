@@ -156,18 +156,13 @@ static void print_event_cost(uint64_t count, const struct nw_run_result *result)
 			cost = (uint64_t)result->hit_costs[i].before +
 			       result->hit_costs[i].after;
 	nw_duration_text(cost, each);
-	if (measured)
-		nw_note("the scheduler's events for --states, %" PRIu64
-			" of them, have taken about %s each of the threads that they were recorded in (measured on this machine since it was booted)",
-			count, each);
-	else if (result->hit_costs && !result->has_machine_cost)
-		nw_note("the scheduler's events for --states, %" PRIu64
-			" of them, have taken about %s each of the threads that they were recorded in (as the recording has it)",
-			count, each);
-	else
-		nw_note("the scheduler's events for --states, %" PRIu64
-			" of them, have taken about %s each of the threads that they were recorded in (what is usual: it could not be measured here)",
-			count, each);
+	const char *where = measured ? "measured on this machine since it was booted"
+			    : result->hit_costs && !result->has_machine_cost
+				    ? "as the recording has it"
+				    : "the usual cost: it could not be measured here";
+	nw_note("--states recorded %" PRIu64
+		" scheduler events, which cost their threads about %s each (%s)",
+		count, each, where);
 }
 
 static void print_span_costs(const struct stat_run *s, const struct nw_run_result *result)
@@ -188,7 +183,7 @@ static void print_span_costs(const struct stat_run *s, const struct nw_run_resul
 	if (s->reports.measure.scheduled)
 		print_event_cost(s->reports.measure.scheduled, result);
 	if (s->reports.measure.scheduled && result->unnamed_why)
-		nw_note("they are those of all threads in the system: %s",
+		nw_note("these are the events of all threads in the system: %s",
 			result->unnamed_why);
 	if (!most)
 		return;

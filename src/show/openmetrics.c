@@ -291,8 +291,8 @@ static void show_family(const struct nw_report *report, enum nw_subject subject,
 	bool is_time = number->kind != NW_NUMBER_COUNT && number->kind != NW_NUMBER_ARGS;
 	/* with --net they are net */
 	const char *end = !(number->is & NW_NUMBER_LATENCY) ? ""
-			  : report->net ? ", net of what the probes themselves have cost."
-					: ".";
+			  : report->net			    ? ", net of the probe overhead."
+							    : ".";
 	nw_cleanup(nw_free_ptr) char *help = nw_text("%s%s", number->help, end);
 	struct nw_buf samples = {0};
 

@@ -36,4 +36,8 @@ is "README shows its spans, the slowest ones and the last line" "$(grep -cE '^(S
 for word in '^SPAN ' '^myserver:request ' '^PROBE ' '^myserver:parse__start ' '^\(6 more\) .*4711 ' ' hits in '; do
   is "docs/output.md: $word" "$(grep -m1 -E "$word" "$top/docs/output.md")" "$(grep -m1 -E "$word" out)"
 done
+"$NOPWATCH" report --hist arg2 "$top/tests/demo/sample.dat" >out
+for word in '^ARGUMENT ' '^myserver:request__done arg2 '; do
+  is "docs/output.md: $word" "$(grep -m1 -E "$word" "$top/docs/output.md")" "$(grep -m1 -E "$word" out)"
+done
 finish

@@ -27,5 +27,5 @@ has "hits have no latencies" "$(said trace --net --from "$sample")" "^nopwatch: 
 has "which is a mistake in what was typed" "$(said trace --net --from "$sample" | tail -1)" '^2$'
 has "folded stacks have none" "$(said report --net -f folded "$sample")" "^nopwatch: --net: -f folded has no latencies$"
 has "record has nothing to take off: report does" "$(said record --net -o x 'app:*')" "^nopwatch: 'record' has no option '--net'$"
-has "help tells of it" "$("$NOPWATCH" help stat)" '--net +latencies without what the probes themselves cost'
+has "help tells of it" "$("$NOPWATCH" help stat)" '--net +latencies without the probe overhead'
 finish

@@ -1,4 +1,4 @@
-# --net: latencies without what the probes themselves cost, beside a program's own clock.
+# --net: latencies without the probe overhead, beside a program's own clock.
 # alone: it compares times with those of another clock
 . "$(dirname "$0")/../lib/kernel.sh"
 
@@ -83,7 +83,7 @@ is "costs of probes that there are not are no harm" "$("$NOPWATCH" report -j odd
   "$("$NOPWATCH" report -j trace.dat | grep -c '"type":"span"')"
 
 # every header says it
-net_text='net of what the probes themselves have cost'
+net_text='net of the probe overhead'
 has "text" "$("$NOPWATCH" report --net trace.dat)" "^Latencies are $net_text \\(--net\\)\\.$"
 has "lines of slow spans" "$("$NOPWATCH" trace --net --slower 1ns --from trace.dat | head -1)" "$net_text"
 has "JSON" "$("$NOPWATCH" report -j --net trace.dat | head -1)" '"net":true'

@@ -78,21 +78,21 @@ has "and kept" "$(cat /run/nopwatch/hit.cost)" '^end$'
 # say COST: as if the event of the scheduler had been measured with that
 say() { sed -i "s/^kind event .*/kind event $1/; s/^times .*/times 5/" /run/nopwatch/hit.cost; }
 "$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
-has "what the events for --states have cost is told" "$(cat err)" "the scheduler's events for --states, [1-9][0-9]* of them"
+has "what the events for --states have cost is told" "$(cat err)" "--states recorded [1-9][0-9]* scheduler events"
 event=$(awk '$2 == "event" { print $3 + $4 }' /run/nopwatch/hit.cost)
 case ${event:-0} in
-0) event=350ns what="what is usual: it could not be measured here" ;;
+0) event=350ns what="the usual cost: it could not be measured here" ;;
 ????*) event='[0-9.]+us' what="measured on this machine since it was booted" ;;
 *) event=${event}ns what="measured on this machine since it was booted" ;;
 esac
-has "and that each has taken what was measured" "$(cat err)" "of them, have taken about $event each of the threads .* \($what\)"
+has "and that each has taken what was measured" "$(cat err)" "scheduler events, which cost their threads about $event each \($what\)"
 say '0 0'
 "$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
-has "where it could not be measured, what is usual" "$(cat err)" "have taken about 350ns each .* \(what is usual: it could not be measured here\)"
+has "where it could not be measured, what is usual" "$(cat err)" "cost their threads about 350ns each \(the usual cost: it could not be measured here\)"
 say '1234 4321'
 "$NOPWATCH" record -q --states -o states.dat 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 "$NOPWATCH" report -v --states states.dat >out.txt 2>err
-has "a recording has what its machine measured" "$(cat err)" "have taken about 5\.5[0-9]+us each .* \(as the recording has it\)"
+has "a recording has what its machine measured" "$(cat err)" "cost their threads about 5\.5[0-9]+us each \(as the recording has it\)"
 sed -i '/^kind event /d' /run/nopwatch/hit.cost
 "$NOPWATCH" stat -v --states 'myserver:*' -- "$SERVER" -t 2 -n 30 >/dev/null 2>err
 has "what an earlier version has kept is measured again" "$(cat /run/nopwatch/hit.cost)" "^kind event [0-9]+ [0-9]+$"

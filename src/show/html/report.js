@@ -197,7 +197,7 @@
       ["Not recorded", about.dropped && `${count(about.dropped)} ${about.dropped_text}`],
       ["Filtered", about.filtered !== undefined && `${many(Number(about.filtered), "hit")}`],
       ["Cost", about.cost],
-      ["Latencies", about.net && "net of what the probes themselves cost"],
+      ["Latencies", about.net && "net of the probe overhead"],
       ["Grouped by", about.by],
       ["Stacks of spans", about.stacks_of && `only of ${about.stacks_of}`],
       ["Made by", `nopwatch ${about.nopwatch}`],

@@ -87,8 +87,7 @@ void nw_arg_print(const struct nw_probe *probe, size_t i, const struct nw_value 
 /* of callers below a line */
 #define INDENT "                    "
 
-const char nw_net_text[] =
-	"Latencies are net of what the probes themselves have cost (--net).";
+const char nw_net_text[] = "Latencies are net of the probe overhead (--net).";
 
 static void begin(struct nw_output *output, const struct nw_begin *begin)
 {
