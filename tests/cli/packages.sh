@@ -7,16 +7,18 @@ version=$(sed -n 's/^VERSION := //p' "$top/Makefile")
 
 is "Debian's changelog has the version" "$(sed -n '1s/.*(\(.*\)-[0-9]*).*/\1/p' "$packages/debian/changelog")" "$version"
 is "so has the command" "$("$NOPWATCH" --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')" "$version"
-# the version and the date of the release, in every file that has them
-released() {
-  sed -n 's/^## \(.*\), \(.*\)/\1 \2 CHANGELOG.md/p' "$top/CHANGELOG.md" | head -n 1
+# the version and the date, in every file that has them; the date of a release is in CHANGELOG.md, too
+dated() {
+  sed -n 's/^## \(.*\), \(20.*\)/\1 \2 CHANGELOG.md/p' "$top/CHANGELOG.md" | head -n 1
   echo "$(sed -n '1s/.*(\(.*\)-[0-9]*).*/\1/p' "$packages/debian/changelog")" \
     "$(date -u -d "$(sed -n 's/^ -- .*>  //p' "$packages/debian/changelog" | head -n 1)" +%F) Debian's changelog"
   sed -n 's/^\.TH \([^ ]*\) [13] \([^ ]*\) "nopwatch \([^ ]*\)".*/\3 \2 \1/p' "$top"/docs/man/*
 }
-is "the changelogs and the man pages have one version and one date" "$(released | cut -d ' ' -f 1,2 | sort | uniq -c | sed 's/^ *//')" \
-  "$(released | wc -l) $version $(released | sed -n '1s/^[^ ]* \([^ ]*\) .*/\1/p')"
-has "which is a date" "$(released | head -n 1)" '^[0-9.]+ 20[0-9]{2}-[01][0-9]-[0-3][0-9] '
+has "CHANGELOG.md begins with this version, which has a date or is unreleased" "$(grep -m1 '^## ' "$top/CHANGELOG.md")" \
+  "^## $version, (unreleased|20[0-9]{2}-[01][0-9]-[0-3][0-9])$"
+is "Debian's changelog and the man pages have one version and one date, that of the release" "$(dated | cut -d ' ' -f 1,2 | sort | uniq -c | sed 's/^ *//')" \
+  "$(dated | wc -l) $version $(dated | sed -n '1s/^[^ ]* \([^ ]*\) .*/\1/p')"
+has "which is a date" "$(dated | head -n 1)" '^[0-9.]+ 20[0-9]{2}-[01][0-9]-[0-3][0-9] '
 is "and docs/containers.md names this version's image" "$(grep -oE '\bnopwatch:[0-9][0-9.]*' "$top/docs/containers.md" | sort -u)" "nopwatch:$version"
 
 ok "make install" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" -o all install "DESTDIR=$TEST_DIR/to" PREFIX=/usr DOCDIR=/usr/share/doc/nopwatch LIBDIR=/usr/lib/any \
