@@ -170,9 +170,13 @@ void nw_recipe_note(void);
 
 /* Finds the command that words[0] names, or the only one whose name begins so. A hint uses the words behind it. */
 const struct nw_command *nw_find_command(char *const *words, struct nw_error *err);
-/* Return what does here what another tool's option ("-e", "--event=x") or command does there, or NULL. */
-const char *nw_option_habit(const char *option);
+/* Return what does here what another tool's option ("-e", "--event=x") or command does there, or NULL. command: the one that
+ * got the option. */
+const char *nw_option_habit(const char *command, const char *option);
 const char *nw_command_habit(const char *command);
+/* Refuses "-help", which getopt_long() takes for four letters, with "--help"; false: the word is no option's whole name. */
+bool nw_is_long_name(const struct nw_command *command, const char *typed,
+		     struct nw_error *err);
 
 /* Appends the help text of an option of a command. */
 void nw_option_help(const struct nw_command *command, const struct nw_option *option,

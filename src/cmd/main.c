@@ -106,6 +106,9 @@ static void no_such_command(const char *name, char *const *words, struct nw_erro
 		    strcasecmp(name, nw_commands[i]->name) == 0)
 			nw_buf_printf(&near, "%s%s", near.len ? ", " : "",
 				      nw_commands[i]->name);
+	const char *bare = name + strspn(name, "-");
+	/* two letters that changed places are two mistakes */
+	bool version = strcmp(name, "-v") == 0 || nw_edit_distance(bare, "version") <= 2;
 	for (; *name == '-' && *words && strcmp(command, "COMMAND") == 0; words++)
 		for (size_t i = 0; i < nw_command_count; i++)
 			if (strcmp(*words, nw_commands[i]->name) == 0)
@@ -113,8 +116,10 @@ static void no_such_command(const char *name, char *const *words, struct nw_erro
 	nw_fail_usage(err, "there is no command '%s'", name);
 	if (near.len)
 		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
-	else if (*name == '-' && nw_option_habit(name) && !*words)
-		nw_error_hint(err, "%s", nw_option_habit(name));
+	else if (*name == '-' && (version || nw_edit_distance(bare, "help") <= 2))
+		nw_error_hint(err, "did you mean --%s?", version ? "version" : "help");
+	else if (*name == '-' && nw_option_habit("", name) && !*words)
+		nw_error_hint(err, "%s", nw_option_habit("", name));
 	else if (*name == '-')
 		nw_error_hint(err, "options follow the command: nopwatch %s %s ...",
 			      command, name);

@@ -108,8 +108,12 @@ static int take_pids(const struct nw_option *option, struct nw_args *args,
 	while (copy && (one = strsep(&rest, ","))) {
 		if (nw_parse_u64(one, &number) < 0 || number == 0 || number > 4194304) {
 			bad_value(option, one, err);
-			if (option->letter && isalpha((unsigned char)*one) &&
-			    !one[strspn(one, plain)])
+			if (strcmp(one, "all") == 0)
+				nw_error_hint(
+					err,
+					"without -p every process that runs the file counts");
+			else if (option->letter && isalpha((unsigned char)*one) &&
+				 !one[strspn(one, plain)])
 				nw_error_hint(
 					err,
 					"the processes of a program: -p \"$(pgrep -d, -x %s)\"",
@@ -523,8 +527,8 @@ static void hint_option(const struct nw_command *command, const char *word,
 				      options[i].name);
 	if (near.len)
 		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
-	if (nw_option_habit(word))
-		nw_error_hint(err, "%s", nw_option_habit(word));
+	if (nw_option_habit(command->name, word))
+		nw_error_hint(err, "%s", nw_option_habit(command->name, word));
 	nw_buf_free(&near);
 }
 
@@ -549,6 +553,8 @@ static int no_such_option(const struct nw_command *command, const char *word,
 		nw_fail_usage(err, "'%s' has no option '%.*s'", command->name, (int)len,
 			      word);
 		nw_error_hint(err, "these commands have it: %s", nw_buf_str(&others));
+		if (nw_option_habit(command->name, word))
+			nw_error_hint(err, "%s", nw_option_habit(command->name, word));
 	} else {
 		nw_fail_usage(err, "unknown option '%s'", word);
 		hint_option(command, word, err);
@@ -571,13 +577,16 @@ static int needs_value(struct nw_error *err)
 			     options[i].name, options[i].arg);
 }
 
+/* typed: the word that getopt_long() has begun with. */
 static int unknown_option(const struct nw_command *command, int value, char **argv,
-			  struct nw_error *err)
+			  const char *typed, struct nw_error *err)
 {
 	const char *word = argv[optind - 1];
 
 	if (value == ':')
 		return needs_value(err);
+	if (nw_is_long_name(command, typed, err))
+		return -EINVAL;
 	if (optopt && optopt < LONG_ONLY && strncmp(word, "--", 2) != 0)
 		return no_such_option(command, (char[]){'-', (char)optopt, '\0'}, err);
 	if (optopt >= LONG_ONLY)
@@ -672,6 +681,7 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 			args.cmd = argv + optind + 1;
 			break;
 		}
+		const char *typed = argv[optind];
 		int value = getopt_long(argc, argv, letters, longs, NULL);
 		/* The argument of --stack needs a "=", but most options take the next word as their value. */
 		if (value >= LONG_ONLY && !optarg &&
@@ -681,7 +691,7 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		if (value == -1)
 			ret = take_one(&word, &args, argv[optind++], err);
 		else if (value == '?' || value == ':')
-			ret = unknown_option(command, value, argv, err);
+			ret = unknown_option(command, value, argv, typed, err);
 		else
 			ret = take_option(value, &args, err);
 	}

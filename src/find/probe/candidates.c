@@ -250,6 +250,10 @@ int nw_no_file_named(const char *spec, struct nw_error *err)
 	else if (strncmp(spec, "sys_enter_", 10) == 0 || strncmp(spec, "sys_exit_", 9) == 0)
 		nw_error_hint(err, "an event of the kernel is tracepoint:syscalls:%s",
 			      spec);
+	else if (strncmp(spec, "c:", 2) == 0 || strncmp(spec, "lib", 3) == 0)
+		nw_error_hint(
+			err,
+			"a function of a library is func:LIBRARY:FUNCTION (func:libc.so.6:malloc); a probe needs -p PID, -x FILE or -- CMD");
 	else if (strncmp(spec, "usdt:", 5) == 0 && !strchr(spec + 5, ':'))
 		nw_error_hint(err, "all probes of that file are '%s:*'", spec);
 	else if (strchr(spec, ':'))
@@ -266,6 +270,11 @@ int nw_no_file_named(const char *spec, struct nw_error *err)
 			err,
 			"put a command at the end: -- %s; the probes of that program are 'usdt:%s:*'",
 			spec, spec);
+	else if (strchr(spec, ' '))
+		nw_error_hint(
+			err,
+			"what a message of another tool means: nopwatch why --error '%s'",
+			spec);
 	else if (is_unit(spec))
 		nw_error_hint(err, "write a time in one word, as in -d 500ms or -d 2m");
 	else if (is_recording(spec))

@@ -102,9 +102,13 @@ int nw_no_match(const struct nw_spec *spec, const nw_images *candidates,
 	}
 	if (candidates->count == 1 && !notes) {
 		nw_image_explain(candidates->item[0], err);
-		if (!strchr(spec->text, ':') && candidates->item[0]->notes == NW_NOTES_NONE)
+		const char *colon = strchr(spec->text, ':');
+		bool plain = !colon || (colon == strrchr(spec->text, ':') &&
+					strncmp(spec->text, "lib", 3) == 0);
+		if (plain && candidates->item[0]->notes == NW_NOTES_NONE)
 			nw_error_hint(err, "to time a function of it, write func:%s:%s",
-				      candidates->item[0]->path, spec->text);
+				      candidates->item[0]->path,
+				      colon ? colon + 1 : spec->text);
 		return -ENOENT;
 	}
 	nw_vec_each (candidates, image) {

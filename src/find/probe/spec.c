@@ -23,15 +23,7 @@
 #include <string.h>
 
 #include "find/probe/probe.h"
-
-static int bad_spec(struct nw_error *err, const char *text, const char *why)
-{
-	nw_fail_usage(err, "'%s' is not a probe spec: %s", text, why);
-	nw_error_hint(
-		err,
-		"write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL or tracepoint:SYSTEM:EVENT");
-	return -EINVAL;
-}
+#include "spec_habits.h"
 
 /* ---- types and arguments ------------------------------------------------------------ */
 
@@ -132,7 +124,7 @@ static int unknown_type(const char *whole, const char *text, size_t len,
 {
 	const char *meant = type_meant(text, len);
 
-	bad_spec(err, whole, "an argument has an unknown type");
+	nw_bad_spec(err, whole, "an argument has an unknown type");
 	if (meant)
 		nw_error_hint(err, "unknown type '%.*s' of '%s': did you mean %s?",
 			      (int)len, text, arg->name, meant);
@@ -192,7 +184,7 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 	bool of_function = spec->kind == NW_SPEC_FUNC || spec->kind == NW_SPEC_UPROBE;
 	if (name_len >= (of_function ? sizeof(arg->name) : LONGEST_NAME) ||
 	    !(is_identifier(text, name_len) || (of_function && is_path(text, name_len)))) {
-		bad_spec(
+		nw_bad_spec(
 			err, whole,
 			of_function
 				? "an argument's name is a C identifier, or a path such as request->id, of up to 127 characters"
@@ -208,8 +200,8 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 		return unknown_type(whole, colon + 1, len - name_len - 1, arg, err);
 	nw_vec_each (&spec->args, other) /* values are told apart by their names */
 		if (other != arg && *arg->name && strcmp(other->name, arg->name) == 0)
-			return bad_spec(err, whole,
-					"two of its arguments have the same name");
+			return nw_bad_spec(err, whole,
+					   "two of its arguments have the same name");
 	return 0;
 }
 
@@ -323,17 +315,17 @@ static int parse_symbol(const char *whole, struct nw_spec *spec, struct nw_error
 	uint64_t offset;
 
 	if (!*spec->name || plus == spec->name)
-		return bad_spec(err, whole, "the symbol is missing");
+		return nw_bad_spec(err, whole, "the symbol is missing");
 	if (isdigit((unsigned char)spec->name[0])) {
 		if (nw_parse_u64(spec->name, &spec->offset) < 0)
-			return bad_spec(err, whole, "the offset is not a number");
+			return nw_bad_spec(err, whole, "the offset is not a number");
 		spec->name[0] = '\0';
 		return 0;
 	}
 	if (!plus || (word && plus <= word + strlen("operator+")))
 		return 0;
 	if (nw_parse_u64(plus + 1, &offset) < 0)
-		return bad_spec(err, whole, "what follows the '+' is not a number");
+		return nw_bad_spec(err, whole, "what follows the '+' is not a number");
 	*plus = '\0';
 	spec->offset = offset;
 	return 0;
@@ -360,12 +352,12 @@ static int parse_line(struct nw_spec *spec, struct nw_error *err)
 
 	if (spec->kind != NW_SPEC_UPROBE) {
 		free(name);
-		return bad_spec(err, spec->text,
-				"a line of the source has no return: write uprobe:");
+		return nw_bad_spec(err, spec->text,
+				   "a line of the source has no return: write uprobe:");
 	}
 	if (nw_parse_u64(spec->name, &line) < 0 || !line || line > INT32_MAX) {
 		free(name);
-		return bad_spec(err, spec->text, "there is no such line");
+		return nw_bad_spec(err, spec->text, "there is no such line");
 	}
 	free(spec->name);
 	spec->name = name;
@@ -387,12 +379,12 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 	if (!spec->name || !spec->path || !spec->provider)
 		return nw_no_memory(err);
 	if (!*spec->path && strchr(spec->name, '/'))
-		return bad_spec(err, whole, "the symbol is missing");
+		return nw_bad_spec(err, whole, "the symbol is missing");
 	if (!*spec->path) {
 		const int kind = (int)strcspn(whole, ":") + 1;
 		const char *dot = strstr(spec->name, ".so") ? strrchr(spec->name, '.')
 							    : NULL;
-		bad_spec(err, whole, "the path is missing");
+		nw_bad_spec(err, whole, "the path is missing");
 		if (dot && (isalpha((unsigned char)dot[1]) || dot[1] == '_') &&
 		    strncmp(dot, ".so", 3) != 0)
 			nw_error_hint(err, "did you mean %.*s%.*s:%s?", kind, whole,
@@ -409,7 +401,7 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 		return parse_line(spec, err);
 	int ret = parse_symbol(whole, spec, err);
 	if (ret == 0 && spec->kind != NW_SPEC_UPROBE && (spec->offset || !*spec->name))
-		return bad_spec(err, whole, "only a whole function has a return");
+		return nw_bad_spec(err, whole, "only a whole function has a return");
 	return ret;
 }
 
@@ -422,7 +414,7 @@ static int parse_tracepoint(const char *text, size_t len, struct nw_spec *spec,
 	if (!spec->name || !spec->provider || !spec->path)
 		return nw_no_memory(err);
 	if (!*spec->name || !*spec->provider)
-		return bad_spec(
+		return nw_bad_spec(
 			err, spec->text,
 			"a tracepoint is tracepoint:SYSTEM:EVENT, such as tracepoint:sched:sched_switch");
 	return 0;
@@ -446,76 +438,6 @@ static const struct {
 	{"", NW_SPEC_USDT, parse_usdt},
 };
 
-static const char of_kernel[] =
-	"nopwatch does not probe the kernel's functions, only those of programs, and the kernel's own events";
-static const char its_events[] = "events of the kernel are tracepoint:SYSTEM:EVENT";
-static const char samples[] = "nopwatch counts the hits of probes, it does not sample";
-static const char by_perf[] = "`perf record` and `perf stat` sample and count those";
-
-/* Kinds of probes of other tools that uprobes cannot replace. */
-static const struct {
-	const char *prefix, *why, *hint;
-} foreign[] = {
-	{"kprobe:", of_kernel, its_events},
-	{"kretprobe:", of_kernel, its_events},
-	{"fentry:", of_kernel, its_events},
-	{"fexit:", of_kernel, its_events},
-	{"kfunc:", of_kernel, its_events},
-	{"kretfunc:", of_kernel, its_events},
-	{"rawtracepoint:", of_kernel, its_events},
-	{"profile:hz:", samples, by_perf},
-	{"profile:s:", samples, by_perf},
-	{"profile:ms:", samples, by_perf},
-	{"software:", samples, by_perf},
-	{"hardware:", samples, by_perf},
-	{"BEGIN", "it is no probe", "`nopwatch help stat` has examples of complete lines"},
-	{"END", "it is no probe", "nopwatch prints when a run ends, without being told"},
-	{"interval:s:", "it is no probe", "`nopwatch stat -i TIME` reports every so often"},
-	{"interval:ms:", "it is no probe",
-	 "`nopwatch stat -i TIME` reports every so often"},
-};
-
-/* Other tools' names for kinds that exist here. */
-static const struct {
-	const char *theirs, *ours;
-} spelled[] = {{"u:", "uprobe:"},	{"ur:", "uretprobe:"},
-	       {"uprobes:", "uprobe:"}, {"t:", "tracepoint:"},
-	       {"tp:", "tracepoint:"},	{"syscall:", "tracepoint:syscalls:sys_enter_"}};
-
-static int misspelled(const char *text, struct nw_error *err)
-{
-	for (size_t i = 0; i < NW_COUNT(spelled); i++) {
-		size_t len = strlen(spelled[i].theirs);
-		if (strncmp(text, spelled[i].theirs, len) != 0)
-			continue;
-		bad_spec(err, text, "it begins with an unknown probe type");
-		nw_error_hint(err, "write %s%s", spelled[i].ours, text + len);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* Refuses a program of bpftrace's behind the probe, as in "usdt:a:b:c /arg0/ { ... }", and perf's "%return". */
-static int has_program(const char *text, struct nw_error *err)
-{
-	const char *brace = strstr(text, " {"), *slash = strstr(text, " /");
-	const char *end = brace && slash && slash < brace ? slash : brace;
-	const char *percent = strstr(text, "%return"), *body = strchr(text, ':');
-
-	if (end) {
-		bad_spec(err, text, "a program is behind it");
-		nw_error_hint(
-			err,
-			"give the probe alone, '%.*s'; --filter, --by and --hist choose and count",
-			(int)(end - text), text);
-	} else if (percent && !percent[7] && body) {
-		bad_spec(err, text, "it ends as perf's probes of returns do");
-		nw_error_hint(err, "write uretprobe:%.*s", (int)(percent - body - 1),
-			      body + 1);
-	}
-	return end || (percent && !percent[7] && body) ? -EINVAL : 0;
-}
-
 /*
  * Removes ",returns=insn" from a function's spec, before its arguments or behind them. (A comma in a path has a colon
  * or a slash behind it.)
@@ -534,10 +456,12 @@ static int take_returns(char *text, struct nw_spec *spec, struct nw_error *err)
 	if (value[len] == ':' || value[len] == '/')
 		return 0;
 	if (spec->kind != NW_SPEC_FUNC && spec->kind != NW_SPEC_URETPROBE)
-		return bad_spec(err, spec->text,
-				"returns= is for func: and uretprobe:, which have returns");
+		return nw_bad_spec(
+			err, spec->text,
+			"returns= is for func: and uretprobe:, which have returns");
 	if (len != strlen(insn) || memcmp(value, insn, len) != 0)
-		return bad_spec(err, spec->text, "returns= takes insn, and nothing else");
+		return nw_bad_spec(err, spec->text,
+				   "returns= takes insn, and nothing else");
 	spec->returns_insn = true;
 	memmove(found, value + len, strlen(value + len) + 1);
 	return 0;
@@ -616,30 +540,13 @@ static size_t find_kind(const char *text, size_t *kind)
 	return 0;
 }
 
-/* Does the text begin with the prefix, or with the word if that has no colon? */
-static bool is_foreign(const char *text, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	return strncmp(text, prefix, len) == 0 &&
-	       (prefix[len - 1] == ':' || !text[len] || strchr(" {", text[len]));
-}
-
 /* text: a copy of spec->text, which is cut up. */
 static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 {
 	size_t kind, prefix = find_kind(text, &kind);
 
-	for (size_t i = 0; i < NW_COUNT(foreign); i++)
-		if (is_foreign(text, foreign[i].prefix)) {
-			bad_spec(err, spec->text, foreign[i].why);
-			nw_error_hint(err, "%s", foreign[i].hint);
-			return -EINVAL;
-		}
 	spec->kind = kinds[kind].kind;
-	int ret = misspelled(spec->text, err);
-	if (ret == 0)
-		ret = has_program(spec->text, err);
+	int ret = nw_spec_refuse_habit(spec->text, err);
 	if (ret == 0)
 		ret = take_returns(text, spec, err);
 	size_t whole = strlen(text);
@@ -655,14 +562,14 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 	bool of_name = len < whole && kinds[kind].parse == parse_function &&
 		       is_parameters(text, len, whole);
 	if (ret == 0 && open && !strchr(open, ')'))
-		ret = bad_spec(err, spec->text, "a parenthesis is not closed");
+		ret = nw_bad_spec(err, spec->text, "a parenthesis is not closed");
 	if (ret == 0 && len < whole && !of_name)
 		ret = parse_args(spec->text, text + len + 1, whole - len - 2, spec, err);
 	len = of_name ? whole : len;
 	if (kinds[kind].parse == parse_function)
 		take_inlined(text, &len, spec);
 	if (ret == 0 && len <= prefix)
-		ret = bad_spec(err, spec->text, "it names no probe");
+		ret = nw_bad_spec(err, spec->text, "it names no probe");
 	return ret < 0 ? ret : kinds[kind].parse(text + prefix, len - prefix, spec, err);
 }
 
@@ -675,7 +582,8 @@ int nw_spec_parse(const char *text, struct nw_spec *out, struct nw_error *err)
 	if (!spec.text || !body)
 		ret = nw_no_memory(err);
 	else if (!*text || strpbrk(text, "\n\r"))
-		ret = bad_spec(err, text, *text ? "it holds a line break" : "it is empty");
+		ret = nw_bad_spec(err, text,
+				  *text ? "it holds a line break" : "it is empty");
 	else
 		ret = parse_body(body, &spec, err);
 	if (ret < 0)

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "find/probe/spec_habits.h"
 #include "literal.h"
 #include "measure/spans/filter.h"
 #include "member.h"
@@ -575,6 +576,8 @@ static int fail_unknown_args(const struct nw_filter *filter,
 		nw_error_hint(
 			err,
 			"the probes have no arguments; tid, pid, comm and cpu can be compared");
+	if (names.count && nw_arg_habit(names.item[0]))
+		nw_error_hint(err, "%s", nw_arg_habit(names.item[0]));
 	nw_buf_free(&text);
 	nw_strings_free(&names);
 	return -EINVAL;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "find/probe/spec_habits.h"
 #include "show/rows/output.h"
 #include "show/text/text.h"
 #include "sql.h"
@@ -310,6 +311,8 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 		key->member.path ? ":string"
 		: key->function	 ? key->function->type
 				 : "");
+	if (nw_arg_habit(key->arg_name))
+		nw_error_hint(err, "%s", nw_arg_habit(key->arg_name));
 	return -EINVAL;
 }
 

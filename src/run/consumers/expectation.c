@@ -338,8 +338,13 @@ static int read_lines(struct nw_expectations *all, const char *path, struct nw_e
 	close(fd);
 	if (ret < 0)
 		return nw_fail(err, -ret, "cannot read '%s': %s", path, nw_strerror(-ret));
-	if (memchr(nw_buf_str(&text), '\0', text.len))
-		return nw_fail_usage(err, "%s: it holds a NUL, so it is no text", path);
+	if (memchr(nw_buf_str(&text), '\0', text.len)) {
+		nw_fail_usage(err, "%s: it holds a NUL, so it is no text", path);
+		nw_error_hint(
+			err,
+			"FILE has lines such as 'app:done >= 1'; the program goes behind -x or --");
+		return -EINVAL;
+	}
 	nw_cleanup(nw_free_ptr) char *copy = strdup(nw_buf_str(&text));
 	char *rest = copy, *line;
 	ret = copy ? 0 : nw_no_memory(err);

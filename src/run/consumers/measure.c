@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "find/probe/spec_habits.h"
 #include "run/run.h"
 
 #include "by.h"
@@ -74,6 +75,12 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 			err,
 			"name it in the spec, as in 'PROVIDER:NAME(%s)', or use arg0, arg1, ...",
 			name);
+		if (nw_arg_habit(name))
+			nw_error_hint(err, "%s", nw_arg_habit(name));
+		if (strchr(name, '('))
+			nw_error_hint(
+				err,
+				"write --hist ARG for powers of two, or --hist ARG:MIN:MAX:STEP");
 		return -EINVAL;
 	}
 	return 0;

@@ -30,6 +30,8 @@ int nw_until_parse(const char *text, struct nw_until *out, struct nw_error *err)
 				err,
 				"name the span: --until 'SPAN > %s' (`nopwatch stat` with the same probes lists the spans)",
 				text);
+		else if (!sign && strpbrk(text, "<="))
+			nw_error_hint(err, "a span is compared by > or >=");
 		else if (!sign)
 			nw_error_hint(
 				err,
