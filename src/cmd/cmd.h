@@ -27,6 +27,9 @@ struct nw_args {
 	char *const *argv;   /* all words, the command first */
 	nw_args_texts words; /* words that are no options, up to -- */
 	char **cmd;	     /* the words behind --; NULL: there is none */
+	/* report: how many of the words are in front of --, if there is one */
+	size_t before;
+	bool has_after;
 
 	nw_args_pids pids, tids;
 	const char *file;   /* -x */
@@ -50,6 +53,7 @@ struct nw_args {
 	bool until_signal, has_times;
 	nw_args_texts spans, hists, types, remotes;
 	nw_args_texts stacks; /* --stack=PROBE; "": of all probes */
+	nw_args_texts limits; /* --fail-if */
 	/* The word behind a --stack without =, if it names no file, which may be a mistake; NULL: none. */
 	const char *stack_word;
 	const char *color;
@@ -59,7 +63,7 @@ struct nw_args {
 	struct nw_view view; /* --sort, --all-rows; and --top, after parsing */
 	uint64_t top;
 	bool dry_run, no_demangle, kernel_strings, no_follow_file, force, quiet, follow,
-		all, wall, strict, no_pager, plain, functions, check, help;
+		all, wall, strict, no_pager, plain, functions, check, diff, help;
 	unsigned int verbose;
 };
 
@@ -174,6 +178,12 @@ const struct nw_command *nw_find_command(char *const *words, struct nw_error *er
  * got the option. */
 const char *nw_option_habit(const char *command, const char *option);
 const char *nw_command_habit(const char *command);
+/*
+ * Hints at what a wrong command line may mean: "--pid" for "-pid", which getopt_long() takes for -p and its value, the -- before another
+ * tool's command line, and a recording without perf's -i. argv: the command's words; word: the wrong one.
+ */
+void nw_hint_habit(const struct nw_command *command, char *const *argv, const char *word,
+		   struct nw_error *err);
 /* Refuses "-help", which getopt_long() takes for four letters, with "--help"; false: the word is no option's whole name. */
 bool nw_is_long_name(const struct nw_command *command, const char *typed,
 		     struct nw_error *err);
@@ -185,6 +195,8 @@ void nw_option_help(const struct nw_command *command, const struct nw_option *op
 /* Parses the words behind the command's name. */
 int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		  struct nw_args *out, struct nw_error *err);
+/* Takes a -- of report: in front of it are the files before, and behind it those after. Options go on. */
+int nw_report_take_dashes(struct nw_args *args, struct nw_error *err);
 void nw_free_args(struct nw_args *args);
 int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *err);
 /* Returns an option by its index in the table; NULL behind the last one. */

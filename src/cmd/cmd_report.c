@@ -7,6 +7,8 @@ static int run(const struct nw_args *args)
 {
 	struct nw_args stat = *args;
 
+	if (args->diff || args->has_after || args->limits.count)
+		return nw_report_diff(args, &nw_cmd_report);
 	stat.from = args->words.count ? args->words.item[0] : "trace.dat";
 	if (args->words.count > 1 || nw_by_has_host(args->by) || nw_is_json_file(stat.from))
 		return nw_report_merged(args, &nw_cmd_report);
@@ -16,13 +18,14 @@ static int run(const struct nw_args *args)
 
 const struct nw_command nw_cmd_report = {
 	.name = "report",
-	.summary = "the summary of a recording, or of several",
-	.usage = "[FILE...]",
-	.examples = "  nopwatch report\n"
-		    "  nopwatch report --by tid --sort p99 slow.dat\n"
-		    "  nopwatch report --filter 'status >= 400' slow.dat\n"
-		    "  nopwatch report -f html -o slow.html slow.dat\n"
-		    "  nopwatch report --by host web1.dat web2.dat web3.json\n",
+	.summary = "the summary of recordings, or their difference",
+	.usage = "[FILE...] | --diff BEFORE... -- AFTER...",
+	.examples =
+		"  nopwatch report --by tid --sort p99 slow.dat\n"
+		"  nopwatch report --filter 'status >= 400' slow.dat\n"
+		"  nopwatch report -f html -o slow.html slow.dat\n"
+		"  nopwatch report --by host web1.dat web2.dat web3.json\n"
+		"  nopwatch report --diff old*.json -- new*.json --fail-if 'request.p99 > +10%'\n",
 	.details =
 		"Summarises what `nopwatch record` has kept (trace.dat), as `stat` does while it\n"
 		"happens; FILE may also hold the text of trace_pipe. Needs neither root nor tracefs.\n"
@@ -30,8 +33,14 @@ const struct nw_command nw_cmd_report = {
 		"\n"
 		"Several FILEs become one summary, whose counts and histograms are the sum of theirs. A\n"
 		"FILE may also be what `nopwatch stat -j` has printed, or a pipe of it. --by host groups by\n"
-		"the machine that each was made on. Rates are those of an average run.",
+		"the machine that each was made on. Rates are those of an average run.\n"
+		"\n"
+		"--diff BEFORE... -- AFTER... compares: rate, mean, percentiles and maximum of each row,\n"
+		"their change, its interval of 95 %, and ~ where that includes no change. Give at least 4\n"
+		"runs a side; of fewer runs, slices of time are compared, which is weaker. --fail-if makes\n"
+		"the exit status 1 if a change is beyond a limit and no noise: 'NAME.METRIC > +10%', or\n"
+		"< -10%; METRIC is rate, mean, p50, p90, p99, p99.9 or max. With --by, NAME is NAME[GROUP].",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_REPORT NW_OPTIONS_PRINTED "stack no-demangle",
+	.options = NW_OPTIONS_REPORT NW_OPTIONS_PRINTED "stack no-demangle diff fail-if",
 	.run = run,
 };

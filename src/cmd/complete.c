@@ -192,7 +192,7 @@ static void complete(struct completion *c, int argc, char **argv)
 						  : NULL;
 
 	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--") != 0)
+		if (strcmp(argv[i], "--") != 0 || c->command == &nw_cmd_report)
 			continue;
 		puts("@command");
 		return;

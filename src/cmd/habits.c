@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Words and options of other tools, with the ones that do the same here. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
@@ -129,4 +130,21 @@ bool nw_is_long_name(const struct nw_command *command, const char *typed,
 	nw_fail_usage(err, "unknown option '%s'", typed);
 	nw_error_hint(err, "did you mean `nopwatch --version`?");
 	return true;
+}
+
+void nw_hint_habit(const struct nw_command *command, char *const *argv, const char *word,
+		   struct nw_error *err)
+{
+	static const char *const tools[] = {"bpftrace", "stap", "perf", "trace-cmd"};
+
+	for (size_t i = 0; command == &nw_cmd_why && i < NW_COUNT(tools); i++)
+		if (argv[1] && strcmp(argv[1], tools[i]) == 0)
+			nw_error_hint(err, "write -- before it: nopwatch why -- %s ...",
+				      tools[i]);
+	if (command == &nw_cmd_report && access(word, R_OK) == 0)
+		nw_error_hint(err, "a recording needs no option: nopwatch report %s", word);
+	const struct nw_option *option;
+	for (size_t i = 0; *word == '-' && (option = nw_option_at(i)); i++)
+		if (strcmp(word + 1, option->name) == 0 && nw_takes_option(command, option))
+			nw_error_hint(err, "did you mean -%s?", word);
 }

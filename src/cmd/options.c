@@ -5,7 +5,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd.h"
 #include "kernel/manage/manage.h"
@@ -326,6 +325,11 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_MEASURE, 0, "hist", "ARG",
 	 "the histogram of an argument (ARG:MIN:MAX:STEP: equal steps)", take_one,
 	 FIELD(hists), NULL, 0, 0},
+	{NW_OPTIONS_MEASURE, 0, "diff", NULL,
+	 "BEFORE... -- AFTER...: what has changed, and what is noise", FLAG(diff)},
+	{NW_OPTIONS_MEASURE, 0, "fail-if", "EXPR",
+	 "exit 1 if 'NAME.p99 > +10%' (--diff) and it is no noise", take_one, FIELD(limits),
+	 "a condition such as 'NAME.p99 > +10%'", 0, 0},
 	{NW_OPTIONS_TARGET, 0, "types", "FILE",
 	 "names and types of arguments: a DTrace .d file or a tapset", take_one,
 	 FIELD(types), "a file", 0, 0},
@@ -639,27 +643,6 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 	return -EINVAL;
 }
 
-/*
- * Suggests "--pid" for "-pid", which getopt_long() takes for -p and its value, the -- before another tool's command line,
- * and a recording without perf's -i.
- */
-static void hint_other(const struct nw_command *command, char *const *argv,
-		       const char *word, struct nw_error *err)
-{
-	static const char *const tools[] = {"bpftrace", "stap", "perf", "trace-cmd"};
-
-	for (size_t i = 0; command == &nw_cmd_why && i < NW_COUNT(tools); i++)
-		if (argv[1] && strcmp(argv[1], tools[i]) == 0)
-			nw_error_hint(err, "write -- before it: nopwatch why -- %s ...",
-				      tools[i]);
-	if (command == &nw_cmd_report && access(word, R_OK) == 0)
-		nw_error_hint(err, "a recording needs no option: nopwatch report %s", word);
-	for (size_t i = 0; *word == '-' && i < NW_COUNT(options); i++)
-		if (strcmp(word + 1, options[i].name) == 0 &&
-		    nw_takes_option(command, &options[i]))
-			nw_error_hint(err, "did you mean -%s?", word);
-}
-
 int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		  struct nw_args *out, struct nw_error *err)
 {
@@ -675,8 +658,13 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 	make_tables(command, letters, longs);
 	optind = 1;
 	opterr = 0;
-	/* Options may follow words. Only "--" ends the options, and CMD begins. */
+	/* Options may follow words. Only "--" ends the options, and CMD begins; report has no CMD. */
 	while (ret == 0 && optind < argc) {
+		if (strcmp(argv[optind], "--") == 0 && command == &nw_cmd_report) {
+			ret = nw_report_take_dashes(&args, err);
+			optind++;
+			continue;
+		}
 		if (strcmp(argv[optind], "--") == 0) {
 			args.cmd = argv + optind + 1;
 			break;
@@ -697,7 +685,7 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 	}
 	args.view.top = (size_t)args.top;
 	if (ret < 0)
-		hint_other(command, argv, argv[optind - 1], err);
+		nw_hint_habit(command, argv, argv[optind - 1], err);
 	if (ret == 0)
 		ret = check_format(command, &args, err);
 	if (ret == 0)
@@ -729,6 +717,7 @@ void nw_free_args(struct nw_args *args)
 	nw_vec_free(&args->spans);
 	nw_vec_free(&args->hists);
 	nw_vec_free(&args->stacks);
+	nw_vec_free(&args->limits);
 	nw_vec_free(&args->types);
 	nw_vec_free(&args->remotes);
 	free(args->until.span);

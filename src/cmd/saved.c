@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "request.h"
+#include "run/consumers/measure.h"
 
 enum {
 	MOST_PIPED = 1 << 30
@@ -92,7 +93,6 @@ static int read_lines(const struct nw_args *args, int fd, struct nw_saved *out,
 		      struct nw_error *err)
 {
 	struct nw_input input = {0};
-	struct nw_buf piped = {0};
 	struct stat st;
 	int ret = fstat(fd, &st) < 0 ? -errno : 0;
 
@@ -108,25 +108,26 @@ static int read_lines(const struct nw_args *args, int fd, struct nw_saved *out,
 		nw_input_close(&input);
 		return ret;
 	}
-	ret = read_pipe(fd, out->path, &piped, err);
-	if (ret == 0 && (!piped.len || *piped.data != '{')) {
+	struct nw_buf *piped = &out->piped;
+	ret = read_pipe(fd, out->path, piped, err);
+	if (ret == 0 && (!piped->len || *piped->data != '{')) {
 		nw_fail(err, EINVAL, "'%s' is a pipe, from which only JSON lines are read",
 			out->path);
 		nw_error_hint(err, "save a recording as a file first");
 		ret = -EINVAL;
 	} else if (ret == 0) {
-		ret = read_json(args, piped.data, piped.len, out, err);
+		ret = read_json(args, piped->data, piped->len, out, err);
 	}
-	nw_buf_free(&piped);
+	if (!args->diff)
+		nw_buf_free(piped);
 	return ret;
 }
 
 /* ---- recordings --------------------------------------------------------------------- */
 
-static int read_recording(const struct nw_args *args, const char *by, struct nw_saved *out,
-			  struct nw_error *err)
+static struct nw_measure_options measure_options(const struct nw_args *args, const char *by)
 {
-	const struct nw_measure_options options = {
+	return (struct nw_measure_options){
 		.spans = args->spans.item,
 		.span_count = args->spans.count,
 		.by = by,
@@ -137,19 +138,36 @@ static int read_recording(const struct nw_args *args, const char *by, struct nw_
 		.net = args->net,
 		.costs = NW_COSTS_KNOWN,
 	};
+}
+
+/* Runs through a recording with an open measure. */
+static int run_through(const struct nw_args *args, struct nw_saved *saved,
+		       struct nw_error *err)
+{
+	const struct nw_consumer consumer = nw_measure_consumer(&saved->measure);
 	struct nw_prepared prepared;
 	struct nw_args one = *args;
 
-	one.from = out->path;
+	one.from = saved->path;
 	one.words.count = 0;
-	int ret = nw_measure_open(&options, &out->measure, err);
-	if (ret < 0 || (ret = nw_prepare(&one, &prepared, err)) < 0)
+	int ret = nw_prepare(&one, &prepared, err);
+	if (ret < 0)
 		return ret;
-	const struct nw_consumer consumer = nw_measure_consumer(&out->measure);
-	ret = nw_prepared_run(&prepared, &consumer, &out->result, err);
+	ret = nw_prepared_run(&prepared, &consumer, &saved->result, err);
 	nw_prepared_close(&prepared);
-	if (ret < 0 && out->measure.failure.code)
-		*err = out->measure.failure;
+	if (ret < 0 && saved->measure.failure.code)
+		*err = saved->measure.failure;
+	return ret;
+}
+
+static int read_recording(const struct nw_args *args, const char *by, struct nw_saved *out,
+			  struct nw_error *err)
+{
+	const struct nw_measure_options options = measure_options(args, by);
+	int ret = nw_measure_open(&options, &out->measure, err);
+
+	if (ret == 0)
+		ret = run_through(args, out, err);
 	if (ret < 0)
 		return ret;
 	nw_summary_finish(out->measure.summary);
@@ -190,4 +208,133 @@ void nw_saved_close(struct nw_saved *saved)
 	nw_measure_close(&saved->measure);
 	nw_result_free(&saved->result);
 	nw_json_result_free(&saved->json);
+	nw_buf_free(&saved->piped);
+}
+
+/* ---- slices ------------------------------------------------------------------------- */
+
+enum {
+	LEAST_SLICE_NS = 1000000 /* also the least interval of -i */
+};
+
+/* A recording that is read slice by slice. */
+struct slices {
+	struct nw_saved saved;
+	const char *host;
+	bool over;	  /* the run: its result is in saved.result */
+	uint64_t ns, end; /* length of a slice; end of the last one */
+	const struct nw_slice_taker *to;
+};
+
+uint64_t nw_saved_resolution(const struct nw_saved *saved)
+{
+	const uint64_t ns = saved->is_json ? nw_json_interval_ns(&saved->json)
+					   : LEAST_SLICE_NS;
+
+	return ns < LEAST_SLICE_NS ? 0 : ns;
+}
+
+uint64_t nw_saved_slice_ns(const struct nw_saved *saved, uint64_t ns)
+{
+	const uint64_t interval = nw_saved_resolution(saved);
+
+	return saved->is_json && interval
+		       ? nw_max64((ns + interval / 2) / interval, 1) * interval
+		       : ns;
+}
+
+static const struct nw_run_result *result_of(const struct slices *s)
+{
+	return s->over ? &s->saved.result : nw_run_so_far(s->saved.measure.run);
+}
+
+static int end_slice(void *arg, uint64_t number, uint64_t end, struct nw_error *err)
+{
+	struct slices *s = arg;
+	const struct nw_measure *measure = &s->saved.measure;
+	const struct nw_run_result *result = result_of(s);
+	const uint64_t begin = s->end ? s->end : result->start_ns;
+	const struct nw_merge_part part = {.selection = &result->selection,
+					   .spans = measure->spans.item,
+					   .span_count = measure->spans.count,
+					   .summary = measure->summary,
+					   .interval = true,
+					   .host = s->host};
+
+	(void)number;
+	s->end = end;
+	return end > begin && end - begin >= s->ns / 2
+		       ? s->to->take(s->to->arg, &part, end - begin, err)
+		       : 0;
+}
+
+static int quiet_slices(void *arg, uint64_t first, uint64_t count, struct nw_error *err)
+{
+	struct slices *s = arg;
+	int ret = 0;
+
+	if (!s->end)
+		s->end = result_of(s)->start_ns;
+	for (uint64_t i = 0; ret == 0 && i < count; i++)
+		ret = end_slice(s, first + i, s->end + s->ns, err);
+	return ret;
+}
+
+static int slice_recording(const struct nw_args *args, const char *by, struct slices *s,
+			   struct nw_error *err)
+{
+	struct nw_measure_options options = measure_options(args, by);
+
+	options.interval_ns = s->ns;
+	options.arg = s;
+	options.interval = end_slice;
+	options.quiet = quiet_slices;
+	int ret = nw_measure_open(&options, &s->saved.measure, err);
+	if (ret == 0)
+		ret = run_through(args, &s->saved, err);
+	s->over = true;
+	return ret < 0 ? ret
+		       : nw_measure_end(&s->saved.measure, s->saved.result.now_ns, err);
+}
+
+static int slice_lines(const struct nw_saved *saved, const struct slices *s,
+		       struct nw_error *err)
+{
+	const uint64_t each = nw_saved_slice_ns(saved, s->ns) / nw_saved_resolution(saved);
+	struct nw_input input = {0};
+	struct stat st;
+
+	if (saved->piped.len)
+		return nw_json_result_slices(s->host, saved->piped.data, saved->piped.len,
+					     &saved->json, each, s->to, err);
+	int fd = nw_open_input(saved->path);
+	int ret = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot read '%s': %s", saved->path, nw_strerror(-ret));
+	if (ret == 0)
+		ret = nw_input_open(fd, &st, saved->path, &input, err);
+	if (ret == 0)
+		ret = nw_json_result_slices(s->host, input.bytes, input.len, &saved->json,
+					    each, s->to, err);
+	if (ret == 0)
+		ret = nw_input_is_whole(&input, saved->path, err);
+	nw_input_close(&input);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+int nw_saved_slices(const struct nw_args *args, const struct nw_saved *saved,
+		    const char *by, uint64_t ns, const struct nw_slice_taker *to,
+		    struct nw_error *err)
+{
+	struct slices s = {.saved = {.path = saved->path},
+			   .host = saved->part.host,
+			   .ns = ns,
+			   .to = to};
+	int ret = saved->is_json ? slice_lines(saved, &s, err)
+				 : slice_recording(args, by, &s, err);
+
+	nw_saved_close(&s.saved);
+	return ret;
 }

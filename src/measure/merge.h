@@ -27,6 +27,13 @@ struct nw_merged {
 	struct nw_summary *summary;
 };
 
+/* Receives the slices of a result, each with its rows and its time. An error ends them. */
+struct nw_slice_taker {
+	int (*take)(void *arg, const struct nw_merge_part *part, uint64_t ns,
+		    struct nw_error *err);
+	void *arg;
+};
+
 enum {
 	NW_MERGE_NO_HOST = -1
 };

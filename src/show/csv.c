@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* A report for spreadsheets: one header, one row a probe or span (RFC 4180). */
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "show/rows/order.h"
@@ -284,6 +286,61 @@ static void end(struct nw_output *output, const struct nw_end *end)
 	whole_line(output, end->lost, &end->discarded, end->lost_is_least);
 }
 
+/* ---- differences ---------------------------------------------------------------------- */
+
+/* Writes a ratio as a change in percent; infinite: an empty field. */
+static void percent(struct nw_buf *out, bool has, double ratio)
+{
+	nw_buf_addc(out, ',');
+	if (has && !isinf(ratio))
+		nw_buf_printf(out, "%.3f", (ratio - 1) * 100);
+}
+
+static void diff_line(const struct nw_diff_report *report, const struct nw_diff_row *row,
+		      enum nw_metric m, struct nw_buf *out)
+{
+	const struct nw_diff_metric *metric = &row->metric[m];
+	const struct nw_comparison *is = &metric->comparison;
+	nw_cleanup(nw_free_ptr) char *group = strdup(row->group ? row->group : "");
+	double change = 0;
+	bool changed = nw_diff_change(metric, &change);
+
+	out->failed |= !group;
+	for (char *at = group; at && (at = strchr(at, NW_GROUP_SEPARATOR)); at++)
+		*at = ',';
+	nw_buf_adds(out, row->subject == NW_SUBJECT_SPANS ? "span," : "probe,");
+	field(out, row->name, report->view.raw);
+	nw_buf_addc(out, ',');
+	field(out, group ? group : "", report->view.raw);
+	nw_buf_printf(out, ",%s,%s", nw_metrics[m].name,
+		      m == NW_METRIC_RATE ? "1/s" : "ns");
+	for (int side = 0; side < NW_SIDES; side++) {
+		nw_buf_addc(out, ',');
+		if (metric->has[side])
+			nw_buf_printf(out, "%.3f", metric->value[side]);
+	}
+	percent(out, changed, 1 + change);
+	percent(out, metric->is_compared, is->low);
+	percent(out, metric->is_compared, is->high);
+	if (metric->is_compared)
+		nw_buf_printf(
+			out, ",%d,%s,%zu,%zu\n", is->noise, nw_sample_names[report->sample],
+			metric->sample[NW_BEFORE].count, metric->sample[NW_AFTER].count);
+	else
+		nw_buf_adds(out, ",,,,\n");
+}
+
+static void diff(struct nw_output *output, const struct nw_diff_report *report)
+{
+	nw_buf_adds(
+		&output->text,
+		"type,name,group,metric,unit,before,after,change_percent,low_percent,high_percent,noise,sample,samples_before,samples_after\n");
+	nw_vec_each (&report->diff->rows, row)
+		for (int m = 0; nw_diff_shows(report, row) && m < NW_METRICS; m++)
+			if (row->metric[m].has[NW_BEFORE] || row->metric[m].has[NW_AFTER])
+				diff_line(report, row, (enum nw_metric)m, &output->text);
+}
+
 const struct nw_output_format nw_output_csv = {
 	.name = "csv",
 	.state_size = sizeof(bool), /* true: latencies are net of probe overhead */
@@ -292,6 +349,7 @@ const struct nw_output_format nw_output_csv = {
 	.shows = {[NW_SHOWS_REPORTS] = true},
 	.begin = begin,
 	.report = report,
+	.diff = diff,
 	.quiet = quiet,
 	.end = end,
 };

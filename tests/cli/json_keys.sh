@@ -20,6 +20,7 @@ gcc -O2 -o kinds kinds.c
   "$NOPWATCH" list -j ./kinds "$SERVER"
   "$NOPWATCH" trace -j --from "$sample"
   "$NOPWATCH" report -j --by tid --slower 1ms "$sample"
+  "$NOPWATCH" report -q -j --by comm,tid --diff "$sample" -- "$sample" --fail-if "x.p99 > 1%"
   "$NOPWATCH" why -j "usdt:$SERVER:myserver:request__start"
 } >all.json
 
@@ -48,6 +49,9 @@ promised = {
     "verdict": {"fires": (truth, type(None)), "causes": [text], "text": text, "remedy": [text]},
     "loss": {"events": number, "discarded_spans": number},
     "end": {"reason": text, "elapsed_ns": number},
+    "compared": {side: {"runs": number, "elapsed_ns": number, "lost": number, "samples": number} for side in ("before", "after")},
+    "diff": {"group": text, "by": dict, "metric": text, "unit": text, "before": real, "after": real, "change_percent": real},
+    "condition": {"condition": text, "result": text, "text": text},
 }
 
 def fits(value, shape, where):
@@ -76,6 +80,7 @@ assert {"register", "memory", "global", "constant"} <= kinds, kinds
 
 page = open(sys.argv[1]).read()
 described = {part.split("\n")[0]: part for part in page.split("\n## ")[1:]}
+described["compared"] = described["condition"] = described["diff"]
 described["check"] = described["verdict"] = described["check and verdict"]
 unsaid = {(row["type"], key) for row in rows for key in row if key != "type" and not re.search(rf"[`\"]{key}[`\"]", described[row["type"]])}
 unsaid |= {("site", key) for row in rows if row["type"] == "site" for one in row["args"] for key in one

@@ -25,7 +25,7 @@ PY
 report -j "$sample" >whole.json
 tids=$(report -j --by tid "$sample" | sed -n 's/.*"type":"span".*"group":"\([0-9]*\)".*/\1/p' | sort -u)
 for tid in $tids; do report -j --filter "tid == $tid" "$sample" >"part-$tid.json"; done
-if [ "$(ls part-*.json | wc -l)" -gt 1 ]; then ok "the sample has several threads"; else not_ok "the sample has several threads"; fi
+if [ "$(ls part-*.json | wc -l)" -gt 1 ]; then pass "the sample has several threads"; else fail "the sample has several threads"; fi
 report -j part-*.json >merged.json
 is "spans of the parts are those of the whole" "$(rows merged.json span)" "$(rows whole.json span)"
 is "and so are hits and arguments" "$(rows merged.json probe)" "$(rows whole.json probe)"
@@ -106,7 +106,7 @@ refused "an unfinished file" 1 "'short.json' is not the whole output of .nopwatc
 
 bad() { # WHAT PATTERN EDIT: a line of the whole changed by sed
   sed "$3" whole.json >bad.json
-  if cmp -s whole.json bad.json; then not_ok "$1: the edit changes nothing"; fi
+  if cmp -s whole.json bad.json; then fail "$1: the edit changes nothing"; fi
   refused "$1" 1 "'bad.json', line [0-9]+: $2" bad.json "$sample"
 }
 contradict='its numbers contradict each other'

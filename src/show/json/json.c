@@ -486,11 +486,9 @@ static void distribution(struct nw_json *json, const char *key,
 	nw_json_close(json, '}');
 }
 
-/* Writes {"method":"GET","status":"200"}. */
-static void group_parts(const struct nw_report *report, struct nw_json *json,
-			const char *name)
+void nw_json_group_parts(const char *group_by, const char *name, struct nw_json *json)
 {
-	nw_cleanup(nw_free_ptr) char *keys = strdup(report->group_by);
+	nw_cleanup(nw_free_ptr) char *keys = strdup(group_by);
 	char *rest = keys, *key;
 
 	nw_json_key(json, "by");
@@ -528,8 +526,9 @@ static void group_key(const struct nw_report *report, struct nw_json *json,
 		json->out->failed |= !name;
 		nw_json_key_text(json, "group", name ? name : "");
 		if (strchr(report->group_by, ','))
-			group_parts(report, json,
-				    nw_summary_group_name(report->summary, group));
+			nw_json_group_parts(report->group_by,
+					    nw_summary_group_name(report->summary, group),
+					    json);
 	}
 	if (report->interval)
 		nw_json_key_u64(json, "interval", report->interval);
@@ -713,6 +712,7 @@ const struct nw_output_format nw_output_json = {
 	.slow = slow,
 	.disabled = disabled,
 	.report = report,
+	.diff = nw_json_diff,
 	.quiet = quiet,
 	.end = end,
 	.site = nw_json_site,

@@ -14,6 +14,9 @@ void nw_json_finish(struct nw_json *json);
 void nw_json_row(const struct nw_report *report, const struct nw_shown *shown, bool buckets,
 		 struct nw_json *json);
 
+/* Writes "by": {"method":"GET","status":"200"} of a group's name in a summary. */
+void nw_json_group_parts(const char *group_by, const char *name, struct nw_json *json);
+void nw_json_diff(struct nw_output *output, const struct nw_diff_report *report);
 void nw_json_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types);
 void nw_json_function(struct nw_output *output, struct nw_image *image, const char *symbol,

@@ -18,8 +18,16 @@ struct line {
 	nw_json_value *value;
 };
 
+/* The slices of time that are made of intervals. */
+struct slices {
+	struct nw_summary *summary; /* its current rows are those of the slice */
+	uint64_t number, each;	    /* of the slice, from 0; intervals in one */
+	const struct nw_slice_taker *to;
+};
+
 struct reader {
 	const char *name;
+	struct slices *slices; /* NULL: the whole is read */
 	struct nw_json_result *out;
 	NW_VEC(struct line) rows; /* the lines of probes and spans */
 	struct nw_index labels, spans;
@@ -434,6 +442,18 @@ static int read_facts(struct reader *r, const char *type, const nw_json_value *l
 	return 0;
 }
 
+/* Notes how many intervals there are: rows and quiet lines name theirs. */
+static void count_interval(struct nw_json_result *out, const nw_json_value *line)
+{
+	const uint64_t number = nw_max64(count_of(line, "interval"),
+					 count_of(line, "last"));
+
+	if (number < out->intervals)
+		return;
+	out->intervals = number;
+	out->short_ns = count_of(line, "interval_ns");
+}
+
 /* Keeps the lines of the rows of the whole run until the names of all are known. */
 static int take_line(struct reader *r, size_t number, nw_json_value *value,
 		     struct nw_error *err)
@@ -452,6 +472,8 @@ static int take_line(struct reader *r, size_t number, nw_json_value *value,
 			err);
 	else if (!is_row)
 		ret = read_facts(r, type, value) < 0 ? nw_no_memory(err) : 0;
+	if (nw_json_member(value, "interval"))
+		count_interval(r->out, value);
 	if (ret < 0 || !is_row || of_part) {
 		nw_json_value_free(value);
 		return ret;
@@ -465,7 +487,10 @@ static int take_line(struct reader *r, size_t number, nw_json_value *value,
 	return add_name(r, line, err);
 }
 
-static int read_lines(struct reader *r, const char *text, size_t len, struct nw_error *err)
+static int read_lines(struct reader *r, const char *text, size_t len,
+		      int (*take)(struct reader *r, size_t number, nw_json_value *value,
+				  struct nw_error *err),
+		      struct nw_error *err)
 {
 	int ret = 0;
 
@@ -482,7 +507,7 @@ static int read_lines(struct reader *r, const char *text, size_t len, struct nw_
 		else if (ret < 0)
 			ret = fail(r, number, why.what, err);
 		else if (line)
-			ret = take_line(r, number, value, err);
+			ret = take(r, number, value, err);
 		text += line + (end != NULL);
 		len -= line + (end != NULL);
 	}
@@ -516,7 +541,7 @@ int nw_json_result_read(const char *name, const char *text, size_t len,
 	struct reader r = {.name = name, .out = out};
 
 	*out = (struct nw_json_result){.end = {.reason = NW_END_RECORDING}};
-	int ret = read_lines(&r, text, len, err);
+	int ret = read_lines(&r, text, len, take_line, err);
 	if (ret == 0 && !r.ended)
 		ret = nw_fail(
 			err, EINVAL,
@@ -527,6 +552,148 @@ int nw_json_result_read(const char *name, const char *text, size_t len,
 	nw_vec_each (&r.rows, line)
 		nw_json_value_free(line->value);
 	nw_vec_free(&r.rows);
+	nw_index_free(&r.labels);
+	nw_index_free(&r.spans);
+	return ret;
+}
+
+/* ---- intervals ---------------------------------------------------------------------- */
+
+uint64_t nw_json_interval_ns(const struct nw_json_result *result)
+{
+	const uint64_t is_short = result->short_ns && result->intervals > 1;
+	const uint64_t count = result->intervals - is_short;
+	const uint64_t elapsed = result->end.elapsed_ns;
+
+	return count && elapsed > result->short_ns
+		       ? (elapsed - (is_short ? result->short_ns : 0)) / count
+		       : 0;
+}
+
+/* Ends the slice that is being read, and those behind it that are empty, up to this one. */
+static int end_slices(struct reader *r, uint64_t until, struct nw_error *err)
+{
+	const struct nw_json_result *whole = r->out;
+	const struct nw_merge_part part = {.selection = &whole->rows.selection,
+					   .spans = whole->rows.spans.item,
+					   .span_count = whole->rows.spans.count,
+					   .summary = r->slices->summary,
+					   .interval = true,
+					   .host = r->name};
+	const uint64_t length = nw_json_interval_ns(whole);
+	int ret = 0;
+
+	for (; ret == 0 && r->slices->number < until; r->slices->number++) {
+		const uint64_t left = whole->intervals -
+				      r->slices->number * r->slices->each;
+		uint64_t ns = nw_min64(left, r->slices->each) * length;
+		if (left <= r->slices->each && whole->short_ns && whole->short_ns < length)
+			ns -= length - whole->short_ns;
+		if (ns >= r->slices->each * length / 2)
+			ret = r->slices->to->take(r->slices->to->arg, &part, ns, err);
+		if (ret == 0 && nw_summary_next_interval(r->slices->summary) < 0)
+			ret = nw_no_memory(err);
+	}
+	return ret;
+}
+
+/* Adds hits, gaps and latencies of a row to the slice. Rows of names and groups that the whole has not are left out. */
+static int add_to_slice(struct reader *r, const struct line *line, struct nw_error *err)
+{
+	enum nw_subject subject = subject_of(line->value);
+	int64_t at = number_of(r, line->value, subject);
+	struct nw_merged slice = {.summary = r->slices->summary};
+	struct nw_buf group = {0};
+
+	if (at < 0)
+		return at == -ENOENT ? 0 : nw_no_memory(err);
+	add_group(line->value, &group);
+	void *row = group.failed ? NULL
+				 : nw_merged_row(&slice, nw_buf_str(&group), group.len,
+						 subject, (uint32_t)at);
+	nw_buf_free(&group);
+	if (!row)
+		return nw_no_memory(err);
+	nw_number_each (subject, number) {
+		const nw_json_value *value = nw_json_member(line->value, number->key);
+		struct nw_histogram times = {0};
+		if (number->kind == NW_NUMBER_COUNT)
+			*(uint64_t *)((char *)row + number->at) += count_of(line->value,
+									    number->key);
+		if (number->kind != NW_NUMBER_TIMES || !value)
+			continue;
+		bool right = read_distribution(value, &times);
+		nw_histogram_merge(nw_number_times(number, row), &times);
+		nw_histogram_free(&times);
+		if (!right)
+			return fail(r, line->number, "its numbers contradict each other",
+				    err);
+	}
+	return 0;
+}
+
+static int take_interval(struct reader *r, size_t number, nw_json_value *value,
+			 struct nw_error *err)
+{
+	const char *type = text_of(value, "type");
+	const uint64_t interval = count_of(value, "interval");
+	bool is_row = type && (strcmp(type, "probe") == 0 || strcmp(type, "span") == 0);
+	bool named = is_row && text_of(value, strcmp(type, "span") == 0 ? "span" : "probe");
+	int ret = 0;
+
+	if (named && interval && interval <= r->out->intervals) {
+		ret = end_slices(r, (interval - 1) / r->slices->each, err);
+		if (ret == 0)
+			ret = add_to_slice(r, &(struct line){number, value}, err);
+	}
+	nw_json_value_free(value);
+	return ret;
+}
+
+/* Makes the tables of names again, in the order of the whole. */
+static int index_names(struct reader *r, const struct nw_merged *rows)
+{
+	nw_vec_each (&rows->selection.probes, probe)
+		if (nw_index_add(&r->labels, (*probe)->label, strlen((*probe)->label)) < 0)
+			return -ENOMEM;
+	nw_vec_each (&rows->spans, span) {
+		struct nw_buf both = {0};
+		nw_buf_printf(&both, "%s%c%s", span->name, NW_GROUP_SEPARATOR,
+			      span->key_name);
+		int64_t at = both.failed
+				     ? -ENOMEM
+				     : nw_index_add(&r->spans, nw_buf_str(&both), both.len);
+		nw_buf_free(&both);
+		if (at < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int nw_json_result_slices(const char *host, const char *text, size_t len,
+			  const struct nw_json_result *whole, uint64_t each,
+			  const struct nw_slice_taker *to, struct nw_error *err)
+{
+	struct slices slices = {.to = to, .each = each};
+	struct reader r = {.name = host,
+			   .out = (struct nw_json_result *)(uintptr_t)whole,
+			   .slices = &slices};
+	const struct nw_summary_options options = {
+		.selection = &whole->rows.selection,
+		.spans = whole->rows.spans.item,
+		.span_count = whole->rows.spans.count,
+		.args = NW_ARGS_NONE,
+		.grouped = whole->group_by != NULL,
+	};
+	int ret = index_names(&r, &whole->rows) < 0 ? nw_no_memory(err) : 0;
+
+	if (ret == 0)
+		ret = nw_summary_open(&options, &slices.summary, err);
+	if (ret == 0)
+		ret = read_lines(&r, text, len, take_interval, err);
+	if (ret == 0)
+		ret = end_slices(&r, (whole->intervals + each - 1) / each, err);
+	nw_summary_free(slices.summary);
 	nw_index_free(&r.labels);
 	nw_index_free(&r.spans);
 	return ret;

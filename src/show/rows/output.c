@@ -72,6 +72,12 @@ void nw_output_report(struct nw_output *output, const struct nw_report *report)
 	output->text.failed |= nw_summary_failed(report->summary);
 }
 
+void nw_output_diff(struct nw_output *output, const struct nw_diff_report *report)
+{
+	if (output->format->diff)
+		output->format->diff(output, report);
+}
+
 void nw_output_quiet(struct nw_output *output, uint64_t first, uint64_t count)
 {
 	if (output->format->quiet)

@@ -8,6 +8,7 @@
 
 #include "kernel/manage/manage.h"
 #include "measure/bins.h"
+#include "measure/diff.h"
 #include "measure/stack/stack.h"
 #include "measure/summary.h"
 #include "stream/pages/stream.h"
@@ -178,6 +179,58 @@ struct nw_flames {
 };
 int nw_flames_make(const struct nw_report *report, struct nw_flames *out);
 void nw_flames_free(struct nw_flames *flames);
+
+/* ---- differences ---------------------------------------------------------------------- */
+
+/* All results of one side. */
+struct nw_diff_side {
+	size_t files;
+	uint64_t elapsed_ns, lost; /* sums */
+	bool lost_is_least;
+};
+
+/* One value of a sample is a number of this. */
+enum nw_sample {
+	NW_SAMPLE_NONE, /* there are no intervals */
+	NW_SAMPLE_RUNS,
+	NW_SAMPLE_SLICES /* of the time of runs */
+};
+/* "run", "slice"; NULL for none. */
+extern const char *const nw_sample_names[];
+
+/* A condition (--fail-if) and what has become of it. */
+struct nw_diff_check {
+	struct nw_diff_limit limit;
+	enum nw_verdict verdict;
+	const struct nw_diff_row *row; /* NULL: there is no such row */
+	char *why;		       /* it cannot be told; NULL: it can */
+};
+/* The fixed words for verdicts (docs/json.md). */
+extern const char *const nw_verdict_words[];
+
+struct nw_diff_report {
+	const struct nw_diff *diff;
+	struct nw_view view;
+	struct nw_layout layout;
+	const char *group_by; /* as in a report */
+	bool net;	      /* as in a report */
+	bool gaps;	      /* text: the gaps between hits, too */
+	struct nw_diff_side side[NW_SIDES];
+	enum nw_sample sample;
+	uint64_t slice_ns;	 /* about how long slices are */
+	const char *no_interval; /* why there is none, a sentence; NULL: there are some */
+	const struct nw_diff_check *checks;
+	size_t check_count;
+};
+
+/* Is the row shown? It is not if nothing was counted on either side, unless view.all_rows. */
+bool nw_diff_shows(const struct nw_diff_report *report, const struct nw_diff_row *row);
+/* Writes a change, 0.1 as "+10.0 %". */
+void nw_change_text(double change, char out[24]);
+/* Writes an interval of changes: "-3.0 to +4.1 %", "+5.0 % or more"; "-": it says nothing. */
+void nw_interval_text(const struct nw_comparison *comparison, char out[48]);
+/* Writes what a check has found: "request.p99 > +10%: +12.3 %, which is noise (-3.0 to +30.1 %)". */
+void nw_diff_check_text(const struct nw_diff_check *check, struct nw_buf *out);
 
 /* ---- events ------------------------------------------------------------------------- */
 
@@ -353,6 +406,8 @@ struct nw_output_format {
 	void (*loss)(struct nw_output *output, const struct nw_record *loss);
 	void (*disabled)(struct nw_output *output, const struct nw_disabled *disabled);
 	void (*report)(struct nw_output *output, const struct nw_report *report);
+	/* The difference of two sides, which is all that is shown; NULL: the format cannot show it. */
+	void (*diff)(struct nw_output *output, const struct nw_diff_report *report);
 	/* Stands for `count` reports of intervals in which nothing happened, from number `first` on. */
 	void (*quiet)(struct nw_output *output, uint64_t first, uint64_t count);
 	void (*end)(struct nw_output *output, const struct nw_end *end);
@@ -420,6 +475,7 @@ void nw_output_slow(struct nw_output *output, const struct nw_slow_span *slow);
 void nw_output_loss(struct nw_output *output, const struct nw_record *loss);
 void nw_output_disabled(struct nw_output *output, const struct nw_disabled *disabled);
 void nw_output_report(struct nw_output *output, const struct nw_report *report);
+void nw_output_diff(struct nw_output *output, const struct nw_diff_report *report);
 void nw_output_quiet(struct nw_output *output, uint64_t first, uint64_t count);
 void nw_output_end(struct nw_output *output, const struct nw_end *end);
 

@@ -318,6 +318,7 @@ const struct nw_output_format nw_output_text = {
 	.slow = slow,
 	.loss = loss,
 	.report = nw_text_report,
+	.diff = nw_text_diff,
 	.quiet = quiet,
 	.site = nw_text_site,
 	.problem = nw_text_problem,

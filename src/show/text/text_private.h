@@ -10,7 +10,10 @@
 /* The line above a table with net latencies. */
 extern const char nw_net_text[];
 
+/* Appends a group's name as a summary has it; the values of several keys are joined by commas, as in --by. */
+void nw_text_group(const char *name, struct nw_buf *out);
 void nw_text_report(struct nw_output *output, const struct nw_report *report);
+void nw_text_diff(struct nw_output *output, const struct nw_diff_report *report);
 /* Has a span abandoned calls? Then the table has a column for them. */
 bool nw_text_has_abandoned(const struct nw_report *report);
 /* Writes a line for each span and count that the table's reader could misunderstand. */

@@ -22,8 +22,7 @@ static void name_cell(struct nw_table *table, const char *name)
 	nw_buf_free(&text);
 }
 
-/* Appends a group's name; the values of several keys are joined by commas, as in --by. */
-static void add_group(const char *name, struct nw_buf *out)
+void nw_text_group(const char *name, struct nw_buf *out)
 {
 	for (size_t len; *name; name += len) {
 		const char *end = strchrnul(name, NW_GROUP_SEPARATOR);
@@ -156,7 +155,8 @@ static void first_cells(const struct text *t, struct nw_table *table, const char
 	if (name && more)
 		nw_buf_printf(&table->text, "(%zu more)", more);
 	else if (name)
-		add_group(nw_summary_group_name(t->report->summary, group), &table->text);
+		nw_text_group(nw_summary_group_name(t->report->summary, group),
+			      &table->text);
 	nw_table_end_cell(table);
 }
 
@@ -489,7 +489,7 @@ static void histogram(struct text *t, const char *name, const char *what, bool i
 	nw_buf_add_escaped(t->out, name, strlen(name));
 	if (report->group_by) {
 		nw_buf_printf(t->out, ", %s ", report->group_by);
-		add_group(nw_summary_group_name(report->summary, group), t->out);
+		nw_text_group(nw_summary_group_name(report->summary, group), t->out);
 	}
 	nw_buf_printf(t->out, ", %s:\n", what);
 	if (h->linear)
