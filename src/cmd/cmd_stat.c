@@ -245,6 +245,8 @@ static int print_total(struct stat_run *s, struct nw_run_result *result,
 	if (nw_slower_asked(&s->args->slower) && !measure->slow_spans && result->hits &&
 	    !s->args->quiet)
 		nw_note_none_slow("", measure->ended_spans, measure->longest_ns);
+	if (!s->args->quiet)
+		nw_note_strays(measure, result);
 	find_overhead(s, result);
 	int ret = nw_reports_finish(&s->reports, err);
 	return ret < 0 ? ret : nw_sink_close(&s->sink, err);

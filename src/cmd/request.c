@@ -2,6 +2,7 @@
 /* See request.h. */
 #include "request.h"
 
+#include "measure/spans/strays.h"
 #include "show/text/text.h"
 
 #include <errno.h>
@@ -279,6 +280,46 @@ void nw_note_none_slow(const char *before, uint64_t spans, uint64_t longest_ns)
 			  "%s%" PRIu64 " spans ended, none was so long%s%s"),
 		before, spans, longest_ns ? "; the longest took " : "",
 		longest_ns ? longest : "");
+}
+
+/* Writes the argument, or the pair of arguments, that can be the key of the span; "" if none is known. */
+static void stray_key(const struct nw_selection *selection,
+		      const struct nw_strays_found *found, char out[2 * NW_ARG_NAME + 2])
+{
+	char start[NW_ARG_NAME], end[NW_ARG_NAME];
+
+	*out = '\0';
+	if (found->start_arg < 0)
+		return;
+	nw_arg_name(selection->probes.item[found->start_probe], (size_t)found->start_arg,
+		    start);
+	nw_arg_name(selection->probes.item[found->end_probe], (size_t)found->end_arg, end);
+	snprintf(out, 2 * NW_ARG_NAME + 2, strcmp(start, end) == 0 ? "%s" : "%s:%s", start,
+		 end);
+}
+
+void nw_note_strays(const struct nw_measure *measure, const struct nw_run_result *result)
+{
+	char key[2 * NW_ARG_NAME + 2];
+	struct nw_strays_found found;
+
+	for (size_t i = 0; i < measure->spans.count; i++) {
+		const struct nw_span_def *def = &measure->spans.item[i];
+		if (!nw_summary_strays(measure->summary, i, &found))
+			continue;
+		const char *start =
+			result->selection.probes.item[def->starts.item[0]]->label;
+		const char *end = result->selection.probes.item[found.end_probe]->label;
+		nw_note("%s: %u of %u ends that were looked at come from other threads than their starts, which are paired by thread",
+			def->name, found.elsewhere, found.ends);
+		stray_key(&result->selection, &found, key);
+		if (*key)
+			nw_note("%s is the same at both ends of %u of these: --span '%s=%s..%s,key=%s'",
+				key, found.agree, def->name, start, end, key);
+		else
+			nw_note("pair them by an argument that both have: --span '%s=%s..%s,key=ARG'; with --slowest 1, which reads the arguments, nopwatch finds one that fits",
+				def->name, start, end);
+	}
 }
 
 static void warn_unread(const struct nw_run_result *result)

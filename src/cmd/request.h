@@ -35,6 +35,8 @@ void nw_warn_incomplete(const struct nw_args *args, const struct nw_run_result *
 void nw_note_silent(const struct nw_args *args, const struct nw_run_result *result);
 /* Prints, behind these words, how many spans ended, none of which was slow, and how long the longest took (0: unknown). */
 void nw_note_none_slow(const char *before, uint64_t spans, uint64_t longest_ns);
+/* Prints, for each span whose ends come from other threads than its starts, that it needs a key, and which argument would do. */
+void nw_note_strays(const struct nw_measure *measure, const struct nw_run_result *result);
 /* Prints a note if stacks may contain wrong functions or functions without names. */
 void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *result);
 

@@ -38,6 +38,7 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	s->probe = calloc(s->probes + 1, sizeof(*s->probe));
 	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
 	s->fitting = calloc(options->span_count + 1, sizeof(*s->fitting));
+	s->strays = calloc(options->span_count + 1, sizeof(*s->strays));
 	bool made = s->probe && s->broken && s->fitting &&
 		    nw_row_shape_init(&s->shape, &s->options) == 0 &&
 		    nw_open_init(&s->open, options->most_open) == 0;
@@ -238,6 +239,11 @@ void nw_summary_finish(struct nw_summary *s)
 		nw_summary_next_interval(s);
 }
 
+bool nw_summary_strays(const struct nw_summary *s, size_t span, struct nw_strays_found *out)
+{
+	return s->strays[span].seen && nw_strays_find(s->strays[span].seen, out);
+}
+
 void nw_summary_free(struct nw_summary *s)
 {
 	if (!s)
@@ -257,6 +263,9 @@ void nw_summary_free(struct nw_summary *s)
 	free(s->probe);
 	free(s->broken);
 	free(s->fitting);
+	for (size_t i = 0; s->strays && i < s->options.span_count; i++)
+		nw_strays_free(s->strays[i].seen);
+	free(s->strays);
 	nw_index_free(&s->names);
 	free(s->joined);
 	nw_distinct_free(&s->overflow_names);

@@ -203,3 +203,40 @@ void nw_role_hand_over(struct nw_summary *s, const struct role *role,
 		nw_span_emit_hit(s, NW_SPAN_ENDS, role->span, (uint32_t)nw_hit_thread(hit),
 				 &start, hit, group);
 }
+
+/* Takes the short way from the roles of a watched span, or gives it back. */
+static void set_watch(struct nw_summary *s, uint32_t span, bool on)
+{
+	s->strays[span].on = on;
+	for (size_t i = 0; i < s->probes; i++)
+		nw_vec_each (&s->probe[i].roles, role) {
+			if (role->span != span)
+				continue;
+			role->was_plain = on ? role->plain : role->was_plain;
+			role->plain = !on && role->was_plain && role->until == UINT64_MAX;
+		}
+}
+
+void nw_role_watch_strays(struct nw_summary *s, uint32_t span)
+{
+	const struct nw_span_def *def = &s->options.spans[span];
+
+	if (s->strays[span].seen || def->call || def->key != NW_KEY_TID ||
+	    def->end_key != NW_KEY_TID)
+		return;
+	s->strays[span].seen = nw_strays_open(); /* without memory, nothing is found */
+	if (s->strays[span].seen)
+		set_watch(s, span, true);
+}
+
+void nw_role_show_strays(struct nw_summary *s, const struct role *role,
+			 const struct nw_hit *hit, uint64_t key)
+{
+	struct stray_watch *watch = &s->strays[role->span];
+
+	if (!role->is_end)
+		nw_strays_start(watch->seen, hit);
+	else if (!nw_strays_end(watch->seen, hit,
+				!nw_open_find(&s->open, role->span, key)->depth))
+		set_watch(s, role->span, false);
+}

@@ -8,6 +8,7 @@
 #include "measure/sched/task_states.h"
 #include "measure/spans/calls.h"
 #include "measure/spans/open.h"
+#include "measure/spans/strays.h"
 #include "rows.h"
 
 /* The effect of a probe's hits on one span. */
@@ -17,8 +18,9 @@ struct role {
 	enum nw_span_key key;
 	int key_arg; /* number of the argument that is the key or the duration; -1: none */
 	uint64_t unit_ns; /* of the duration that the hit hands over; 0: none */
-	bool plain;	  /* the key is the thread, and no probe of the span is disabled */
-	bool limited;	  /* kernel return probes report the ends, which miss some calls */
+	/* The key is the thread, no probe of the span is disabled, and its ends are not watched. was_plain: but for that. */
+	bool plain, was_plain;
+	bool limited; /* kernel return probes report the ends, which miss some calls */
 	/* Kernel event whose key is an argument that holds a thread's number */
 	bool thread;
 	uint64_t until; /* time from which a probe of the span is disabled */
@@ -35,6 +37,12 @@ struct role {
 /* How many ends of a framed span match a start in their frame. */
 struct fitting {
 	uint64_t matched, misfits;
+};
+
+/* Are the ends of a span watched for starts in other threads? */
+struct stray_watch {
+	struct nw_strays *seen; /* NULL: each end had its start so far */
+	bool on;
 };
 
 struct probe_state {
@@ -73,6 +81,7 @@ struct nw_summary {
 	struct nw_open open;
 	struct nw_calls calls, frames;
 	struct fitting *fitting;		/* by span */
+	struct stray_watch *strays;		/* by span */
 	bool (*wanted)(void *arg, int32_t tid); /* NULL: all threads are wanted */
 	void *wanted_arg;
 	uint64_t loss_until; /* the ends of starts before this may be lost */
@@ -185,6 +194,11 @@ bool nw_role_key(const struct role *role, const struct nw_hit *hit, int32_t pid,
 /* Takes a hit that hands over the duration of a span. */
 void nw_role_hand_over(struct nw_summary *s, const struct role *role,
 		       const struct nw_hit *hit, int64_t group, struct nw_span_row *row);
+/* An end has no start in its thread: from now on the hits of its span are watched. */
+void nw_role_watch_strays(struct nw_summary *s, uint32_t span);
+/* Shows a hit of a watched span to the watch, until that has seen enough. */
+void nw_role_show_strays(struct nw_summary *s, const struct role *role,
+			 const struct nw_hit *hit, uint64_t key);
 /* Makes the roles of all probes from the spans of the options. */
 int nw_summary_add_roles(struct nw_summary *s, struct nw_error *err);
 

@@ -263,6 +263,7 @@ static nw_noinline int end_unusual(struct nw_summary *s, uint32_t span,
 		return 0;
 	if (!nw_open_pop(&s->open, slot, &start)) {
 		row->unmatched_ends++;
+		nw_role_watch_strays(s, span);
 		return 0;
 	}
 	bool outlived = nw_open_outlived(slot);
@@ -579,6 +580,8 @@ static nw_noinline int play_unusual(struct nw_summary *s, const struct role *rol
 	}
 	if (role->thread && !is_measured(s, key))
 		return 0;
+	if (nw_unlikely(s->strays[role->span].on))
+		nw_role_show_strays(s, role, hit, key);
 	return role->is_end ? end_emitting(s, role->span, key, hit, group, row)
 			    : begin_emitting(s, role->span, key, hit, group, row);
 }

@@ -362,6 +362,10 @@ bool nw_summary_states_so_far(const struct nw_summary *summary, uint32_t span,
  * follow. nw_summary_finish() does this too if it was not done, and adds the current rows to the total. */
 void nw_summary_give_up(struct nw_summary *summary);
 void nw_summary_finish(struct nw_summary *summary);
+/* Do most ends of a span that is paired by thread come from other threads than their starts? */
+struct nw_strays_found;
+bool nw_summary_strays(const struct nw_summary *summary, size_t span,
+		       struct nw_strays_found *out);
 
 /* The groups and their rows: since the last nw_summary_next_interval(), or in total. */
 size_t nw_summary_groups(const struct nw_summary *summary);
