@@ -62,8 +62,8 @@
   const count = (n) => Number(n).toLocaleString("en-US");
 
   function rate(hz) {
-    if (hz >= 1e6) return `${three(hz / 1e6)} M/s`;
-    return hz >= 1e4 ? `${three(hz / 1e3)} k/s` : `${three(hz)}/s`;
+    if (hz >= 999500) return `${three(hz / 1e6)}M/s`;
+    return hz >= 999.5 ? `${three(hz / 1e3)}k/s` : `${three(hz)}/s`;
   }
 
   /* 1:02:03 of a long run; step: what the hands must tell apart. */
@@ -204,7 +204,7 @@
     ];
     for (const [name, value] of facts) if (value) at("about").append(element("dt", name), element("dd", value));
     const warnings = [];
-    if (lost) warnings.push(`${about.lost_is_least ? "At least " : ""}${many(lost, "event")} ${lost === 1 ? "was" : "were"} lost: counts with a + are too low, and spans that may have been touched by it are not measured. The times are grey in the pictures.`);
+    if (lost) warnings.push(`${about.lost_is_least ? "At least " : ""}${many(lost, "event")} ${lost === 1 ? "was" : "were"} lost: counts with a + are too low, and spans during a loss are not measured. Losses are grey in the pictures.`);
     if (data.left_out) warnings.push("There are more rows or pictures than this page holds: -f json has all numbers, --top and narrower specs choose.");
     at("warnings").textContent = warnings.join(" ");
   }
@@ -847,7 +847,7 @@
     const missing = notMeasured(row);
     if (missing) notes.push(`${count(missing)} not measured (${data.unmeasured.filter((k) => Number(row[k])).map((k) => `${count(row[k])} ${k.replace("_", " ")}`).join(", ")})`);
     const cost = row.probe_cost_ns;
-    if (cost && Number(cost.count)) notes.push(row.net ? `without the probes' own ${duration(cost.mean)} of each` : `the probes' own: ${duration(cost.mean)} of each`);
+    if (cost && Number(cost.count)) notes.push(row.net ? `without the probe overhead, ${duration(cost.mean)} of each span` : `probe overhead: ${duration(cost.mean)} of each span`);
     if (Number(row.clamped)) notes.push(`${count(row.clamped)} count as 0, since the probes cost more`);
     const off = disabledAt(row);
     if (off !== null) notes.push(`disabled after ${duration(off)}: what came later is not known, and is grey`);
