@@ -581,12 +581,15 @@ START_TEST(the_cursor_stays_with_its_row)
 	press(NW_PRESS_DOWN);
 	press('h');
 	expect(80, 24, "often: latency, 500 spans, p50 1.00us");
+	/* a percentile that has no room is left out, not cut */
+	expect(60, 24, "often: latency, 500 spans, p50 1.00us, p90 1.00us");
+	expect_not(60, 24, ", p99");
 	next();
 	add(true, 1, "often", 500, 900000000);
 	expect_order("often", "slow");
 	expect(80, 24, "often: latency, 1000 spans");
 	press(NW_PRESS_END);
-	expect(80, 24, "probe: gaps between hits, 1 gaps");
+	expect(80, 24, "probe: gaps between hits, 1 gap");
 	press(NW_PRESS_DOWN);
 	expect(80, 24, "probe: gaps");
 	press(NW_PRESS_HOME);

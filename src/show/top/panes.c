@@ -47,10 +47,15 @@ static void caption(const struct nw_drawing *d, const struct nw_top_row *row,
 
 	nw_buf_printf(&text, "%s%s%s: %s, %ju ", row->name, *row->group_name ? " " : "",
 		      row->group_name, what, (uintmax_t)h->count);
-	nw_buf_adds(&text, row->is_span ? "spans" : "gaps");
+	nw_buf_adds(&text, row->is_span ? nw_plural(h->count, "span", "spans")
+					: nw_plural(h->count, "gap", "gaps"));
 	for (size_t i = 0; h->count && i < NW_COUNT(percentiles); i++) {
 		nw_duration_text(nw_histogram_percentile(h, percentiles[i].of), time);
-		nw_buf_printf(&text, ", %s %s", percentiles[i].name, time);
+		/* one that has no room would be cut in the middle of its number */
+		if (text.len + strlen(", ") + strlen(percentiles[i].name) + strlen(" ") +
+			    strlen(time) <=
+		    area.columns)
+			nw_buf_printf(&text, ", %s %s", percentiles[i].name, time);
 	}
 	nw_draw_text(d, area.x, area.y, area.columns, NW_GLYPH_BOLD, nw_buf_str(&text));
 	nw_buf_free(&text);
