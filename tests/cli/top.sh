@@ -197,7 +197,7 @@ waits "for its end" "$PROMPT"
 enter "clear; $NOPWATCH top --from two.txt"
 sees "ten hours have their gap" '^work +2 +0\.00/s +36000s +36000s '
 press m
-sees "and a heat map" '^work: gaps over time, 1 gaps'
+sees "and a heat map" '^work: gaps over time, 1 gap\>'
 press q
 waits "for its end" "$PROMPT"
 enter "clear; grep -v . one.txt | $NOPWATCH top --from -; echo status \$?"

@@ -144,6 +144,13 @@ is "after so many intervals" "$? $(grep -c '"type":"probe".*"interval":' often.j
 has "by their number" "$(tail -n 1 often.json)" '"reason":"count"'
 timeout 120 "$NOPWATCH" stat -j --stack -i 20ms "uprobe:$PWD/often:leaf" -p $often 2>err | head -n 3 >/dev/null
 is "when nobody reads it any more" "${PIPESTATUS[0]} $(cat err)" "0 "
+# which size holds what was cut is said, by a recording, too; and that size does hold it
+timeout 120 "$NOPWATCH" record -q --stack --stack-size 64 -n 20 -o cut.dat "uprobe:$PWD/often:leaf" -p $often
+"$NOPWATCH" report cut.dat >cut.txt
+has "the size that would do is said" "$(cat cut.txt)" '^ +[1-9][0-9]* of these: cut off: .*; --stack-size [1-9][0-9]*K is enough$'
+enough=$(sed -n 's/.* --stack-size \([0-9]*K\) is enough$/\1/p' cut.txt)
+timeout 120 "$NOPWATCH" stat --stack --stack-size "${enough:-64}" -n 20 "uprobe:$PWD/often:leaf" -p $often >whole.txt
+is "and does" "$(grep -c 'of these: cut off' whole.txt) $(grep -c '_start$' whole.txt)" "0 1"
 kill $often
 wait $often 2>/dev/null
 

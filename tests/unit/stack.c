@@ -308,7 +308,9 @@ START_TEST(regions_over_regions)
 					    "past 5 8192 12288 0 1 100",
 					    "past 5 8192 12288 0",
 					    "past 5 8192 12288 0 77 100",
-					    "unmapped 7 8"};
+					    "unmapped 7 8",
+					    "needed 8100",
+					    "needed"};
 	static const struct nw_region regions[] = {{4096, 16384, 0, 1},
 						   {8192, 12288, 4096, 2}};
 	static const struct {
@@ -344,11 +346,13 @@ START_TEST(regions_over_regions)
 	}
 	ck_assert_uint_eq(nw_stacks_losses(stacks).changes, 7);
 	ck_assert_uint_eq(nw_stacks_losses(stacks).stacks, 8);
+	ck_assert_uint_eq(nw_stacks_needed(stacks), 8100);
 	nw_stacks_save(stacks, &saved);
 	ck_assert_ptr_nonnull(strstr(nw_buf_str(&saved), "\nregion 5 4096 8192 0 1\n"
 							 "region 5 8192 12288 4096 2\n"
 							 "region 5 12288 16384 8192 1\n"
 							 "past 5 8192 12288 0 1 100\n"
+							 "needed 8100\n"
 							 "unmapped 7 8\n"));
 	nw_buf_free(&saved);
 	nw_stacks_free(stacks);

@@ -202,6 +202,8 @@ struct nw_stacks {
 	NW_VEC(struct nw_unread) unread;
 	/* -errno: a stack is wrong, because memory or descriptors ran out; else 0 */
 	int failed;
+	uint64_t needed;	    /* nw_stacks_needed() */
+	unsigned int sized;	    /* stacks that were looked at for it */
 	struct nw_map_watch *watch; /* NULL: processes are only looked at */
 	struct nw_stack_losses losses;
 	uint64_t lost_since, lost_until; /* begin and end of the last loss */

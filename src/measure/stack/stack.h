@@ -126,6 +126,10 @@ int nw_stacks_look_again(struct nw_stacks *stacks);
 /* Tells that a process has executed another program, so its mappings have to be looked up again. */
 void nw_stacks_renamed(struct nw_stacks *stacks, pid_t process);
 
+/* Returns how many bytes reach to the end of the largest stack among those that were cut for their size, as far as a
+ * few of them were looked at while their processes ran; 0: unknown. */
+uint64_t nw_stacks_needed(const struct nw_stacks *stacks);
+
 /* Losses of the kernel's reports, and what they affect. */
 struct nw_stack_losses {
 	uint64_t changes; /* lost changes of mappings; processes were looked at again */

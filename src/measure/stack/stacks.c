@@ -178,6 +178,11 @@ int nw_stacks_advance(struct nw_stacks *stacks, uint64_t until)
 	return nw_maps_advance(stacks, until);
 }
 
+uint64_t nw_stacks_needed(const struct nw_stacks *stacks)
+{
+	return stacks->needed;
+}
+
 struct nw_stack_losses nw_stacks_losses(const struct nw_stacks *stacks)
 {
 	/* If no change was lost after all, the buffer was only nearly full. */
@@ -206,6 +211,7 @@ void nw_stacks_hurry(struct nw_stacks *stacks)
  * 	past PID START END OFFSET MODULE UNTIL	a region that was replaced at that time, by time
  * 	jit PID START SIZE NAME
  * 	unmapped CHANGES STACKS		losses while recording (struct nw_stack_losses)
+ * 	needed BYTES			nw_stacks_needed()
  */
 static void save_region(const char *word, const struct nw_maps *maps,
 			const struct nw_region *region, struct nw_buf *out)
@@ -253,6 +259,8 @@ void nw_stacks_save(const struct nw_stacks *stacks, struct nw_buf *out)
 		}
 	}
 	const struct nw_stack_losses losses = nw_stacks_losses(stacks);
+	if (stacks->needed)
+		nw_buf_printf(out, "needed %" PRIu64 "\n", stacks->needed);
 	if (losses.changes)
 		nw_buf_printf(out, "unmapped %" PRIu64 " %" PRIu64 "\n", losses.changes,
 			      losses.stacks);
@@ -345,6 +353,14 @@ static void take_jit(struct nw_stacks *stacks, char *const *words)
 		maps->jit.count--;
 }
 
+static void take_needed(struct nw_stacks *stacks, char *const *words)
+{
+	uint64_t bytes;
+
+	if (nw_parse_u64(words[1], &bytes) == 0)
+		stacks->needed = bytes;
+}
+
 bool nw_stacks_line(struct nw_stacks *stacks, char *const *words, size_t count)
 {
 	static const struct {
@@ -353,7 +369,8 @@ bool nw_stacks_line(struct nw_stacks *stacks, char *const *words, size_t count)
 		void (*take)(struct nw_stacks *stacks, char *const *words);
 	} lines[] = {{"module", 5, take_module},     {"identity", 3, take_identity},
 		     {"region", 6, take_region},     {"past", 7, take_past},
-		     {"unmapped", 3, take_unmapped}, {"jit", 5, take_jit}};
+		     {"unmapped", 3, take_unmapped}, {"jit", 5, take_jit},
+		     {"needed", 2, take_needed}};
 
 	for (size_t i = 0; i < NW_COUNT(lines); i++) {
 		if (strcmp(words[0], lines[i].word) != 0)

@@ -183,6 +183,27 @@ static enum nw_stack_end end_of(int ret)
 				: NW_STACK_LOST;
 }
 
+/* Notes how far the memory of a stack that was cut reaches. Reading the maps of a process takes time, so few are looked at. */
+static void note_size(const struct walk *w)
+{
+	enum {
+		MOST_SIZED = 64
+	};
+	struct nw_stacks *stacks = w->stacks;
+	nw_mappings maps = {0};
+	struct nw_error err;
+
+	if (!stacks->proc || stacks->sized >= MOST_SIZED)
+		return;
+	stacks->sized++;
+	if (nw_process_maps_in(stacks->proc, w->copy->process, &maps, &err) == 0)
+		nw_vec_each (&maps, map)
+			if (w->base >= map->start && w->base < map->end)
+				stacks->needed = nw_max64(stacks->needed,
+							  map->end - w->base);
+	nw_mappings_free(&maps);
+}
+
 static bool begin(struct walk *w)
 {
 	const struct nw_stack_copy *copy = w->copy;
@@ -240,6 +261,8 @@ int nw_stacks_walk(struct nw_stacks *stacks, const struct nw_stack_copy *copy,
 		call = !interrupted;
 	}
 	*end = ret == 1 ? NW_STACK_DEEP : end_of(ret);
+	if (*end == NW_STACK_SIZE)
+		note_size(&w);
 	if (*end == NW_STACK_LOST && region && stacks->modules.item[region->module]->unread)
 		*end = NW_STACK_UNREAD;
 	return 0;

@@ -28,6 +28,7 @@ struct tree {
 	size_t count;
 	uint64_t all, hidden;
 	bool span, whole; /* has latencies; no branch is left out */
+	uint64_t needed;  /* nw_stacks_needed() */
 	struct nw_buf *out;
 };
 
@@ -153,6 +154,17 @@ static int make_branch(const struct nw_report *report, const struct nw_stack_row
 	return 0;
 }
 
+/* Writes which size holds all of the stacks that were cut, if that is known and there is such a size. */
+static void size_that_does(uint64_t needed, struct nw_buf *out)
+{
+	if (needed && needed <= NW_MAX_STACK_BYTES)
+		nw_buf_printf(out, "; --stack-size %" PRIu64 "K is enough",
+			      (needed + 1023) / 1024);
+	else if (needed)
+		nw_buf_printf(out, "; --stack-size %dK is the largest",
+			      NW_MAX_STACK_BYTES / 1024);
+}
+
 /* Writes why some stacks are not whole, or have functions without names. */
 static void list_gaps(const struct tree *tree)
 {
@@ -174,9 +186,13 @@ static void list_gaps(const struct tree *tree)
 			hits += tree->branch[i].end == (enum nw_stack_end)end
 					? tree->branch[i].hits
 					: 0;
-		if (hits && nw_stack_end_texts[end])
-			nw_buf_printf(tree->out, "%10" PRIu64 " of these: %s\n", hits,
-				      nw_stack_end_texts[end]);
+		if (!hits || !nw_stack_end_texts[end])
+			continue;
+		nw_buf_printf(tree->out, "%10" PRIu64 " of these: %s", hits,
+			      nw_stack_end_texts[end]);
+		if (end == NW_STACK_SIZE)
+			size_that_does(tree->needed, tree->out);
+		nw_buf_addc(tree->out, '\n');
 	}
 	if (tree->hidden)
 		nw_buf_printf(
@@ -197,6 +213,7 @@ static void print_tree(const struct nw_report *report, const struct nw_stack_tab
 		out->failed |= make_branch(report, &of->row[tree.count],
 					   &tree.branch[tree.count]) < 0;
 	tree.all = of->total;
+	tree.needed = nw_stacks_needed(report->stacks);
 	nw_buf_printf(out, "\n%s", report->layout.bold ? "\033[1m" : "");
 	nw_buf_printf(out, "STACKS of ");
 	nw_buf_add_escaped(out, of->name, strlen(of->name));
