@@ -2,7 +2,7 @@
 /* See request.h. */
 #include "request.h"
 
-#include "measure/spans/strays.h"
+#include "measure/strays.h"
 #include "show/text/text.h"
 
 #include <errno.h>

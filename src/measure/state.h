@@ -8,7 +8,7 @@
 #include "measure/sched/task_states.h"
 #include "measure/spans/calls.h"
 #include "measure/spans/open.h"
-#include "measure/spans/strays.h"
+#include "measure/strays.h"
 #include "rows.h"
 
 /* The effect of a probe's hits on one span. */

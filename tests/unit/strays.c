@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* strays: ends that come from other threads than their starts, and the arguments that they have in common. */
-#include "measure/spans/strays.h"
+#include "measure/strays.h"
 #include "unit.h"
 
 enum {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/spans/strays.h"
+#include "measure/strays.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * thread do not see them. Once an end has no start in its thread, the next ends and starts of that span are watched: do
  * other threads have starts open, and which argument of the start has the value of which argument of the end?
  */
-#ifndef NOPWATCH_MEASURE_SPANS_STRAYS_H
-#define NOPWATCH_MEASURE_SPANS_STRAYS_H
+#ifndef NOPWATCH_MEASURE_STRAYS_H
+#define NOPWATCH_MEASURE_STRAYS_H
 
 #include "stream/pages/stream.h"
 
