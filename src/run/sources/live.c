@@ -22,8 +22,9 @@ enum {
 	POLL_MS = 20,  /* if the kernel cannot wake us when reading pays off */
 	OBSERVE_MS =
 		10, /* if the system is asked about each hit: a title may change soon */
-	THREAD_SCAN_NS =
-		250000000 /* for looking up all threads before the probes are armed */
+	/* for looking up all threads before the probes are armed, and behind that, while the buffer fills */
+	SCAN_BEFORE_NS = 250000000,
+	SCAN_ARMED_NS = 20000000
 };
 
 /* ---- opening ------------------------------------------------------------------------ */
@@ -432,19 +433,43 @@ static bool note_thread(void *arg, pid_t process, pid_t tid, const char *comm, s
 	return nw_session_now(m->run->live.session) < m->until;
 }
 
+/* Do the processes of threads decide which hits count? Then they must be known before the first hit. */
+static bool decides_by_scan(const struct nw_run *run)
+{
+	return run->result->restricted || run->result->pids.count;
+}
+
 /*
  * Looks up the threads whose names will be shown, or that decide about untraced hits, because they may be gone when
  * their hits are read. Kernel threads hit only kernel events. Births and deaths are recorded by now, so no thread is
- * missed; a thread that is not reached before the time is up is looked up at its first hit.
+ * missed; a thread that is not reached within `most_ns` is looked up at its first hit.
  */
-static void scan_existing_threads(struct nw_run *run)
+static void scan_existing_threads(struct nw_run *run, uint64_t most_ns)
 {
-	struct thread_scan m = {
-		.run = run, .until = nw_session_now(run->live.session) + THREAD_SCAN_NS};
+	struct thread_scan m = {.run = run,
+				.until = nw_session_now(run->live.session) + most_ns};
 
 	if (run->delivery.needs_tasks || (records_untraced(run) && run->result->pids.count))
 		nw_pid_space_scan_threads(&run->live.space, &run->result->pids,
 					  nw_run_has_kernel_events(run), note_thread, &m);
+}
+
+/* Enables the probes. If all threads are traced, their names are looked up behind that: /proc has hundreds of files to
+ * read, and the first hit does not wait for them. */
+static int enable_probes(struct nw_run *run, struct nw_error *err)
+{
+	int ret;
+
+	if (decides_by_scan(run))
+		scan_existing_threads(run, SCAN_BEFORE_NS);
+	ret = nw_run_find_users(run, err);
+	if (ret == 0)
+		ret = nw_session_arm(run->live.session, err);
+	run->result->start_ns = nw_session_began(run->live.session);
+	run->result->armed_ns = run->result->now_ns = nw_session_now(run->live.session);
+	if (ret == 0 && !decides_by_scan(run))
+		scan_existing_threads(run, SCAN_ARMED_NS);
+	return ret;
 }
 
 static int arm(struct nw_run *run, struct nw_error *err)
@@ -453,19 +478,13 @@ static int arm(struct nw_run *run, struct nw_error *err)
 
 	int ret = nw_session_record(run->live.session, err);
 	if (ret == 0)
-		scan_existing_threads(run);
-	if (ret == 0)
-		ret = nw_run_find_users(run, err);
-	if (ret == 0)
-		ret = nw_session_arm(run->live.session, err);
+		ret = enable_probes(run, err);
 	result->untraced_recorded = records_untraced(run);
 	const char *why;
 	result->named_threads = nw_session_names_threads(run->live.session, &why);
 	result->has_named = result->named_threads;
 	if (ret == 0)
 		ret = nw_run_note_named(run, err);
-	result->start_ns = nw_session_began(run->live.session);
-	result->armed_ns = result->now_ns = nw_session_now(run->live.session);
 	result->wall_ns = wall_offset(run);
 	nw_vec_each (nw_session_warnings(run->live.session), warning)
 		nw_run_notice(run, "%s", *warning);
