@@ -20,7 +20,7 @@ enum {
  * (b-1)), so a value below 64 is the number of its own bucket. There is no branch, because its prediction would often
  * be wrong.
  */
-static inline unsigned int nw_histogram_bucket(uint64_t value)
+static nw_inlined unsigned int nw_histogram_bucket(uint64_t value)
 {
 	unsigned int top = 63 ^ (unsigned int)__builtin_clzll(value | NW_BUCKETS);
 	unsigned int coarse = top - NW_BUCKET_SHIFT;
@@ -40,7 +40,7 @@ static inline void nw_histogram_count(struct nw_histogram *h, struct nw_blocks *
 		nw_histogram_count_far(h, blocks, bucket, times);
 }
 
-static inline void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
+static nw_inlined void nw_histogram_add_here(struct nw_histogram *h, uint64_t value)
 {
 	if (nw_unlikely(value - h->min >= h->usual)) {
 		nw_histogram_add_unusual(h, value);

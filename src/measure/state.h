@@ -124,6 +124,23 @@ struct nw_measured {
 	bool clamped;
 };
 
+/* Returns what the two hits of a span alone cost inside of it. */
+static inline uint64_t nw_summary_pair_cost(const struct nw_summary *s, uint32_t start,
+					    uint32_t end)
+{
+	return (uint64_t)s->cost[start].after + s->cost[end].before;
+}
+
+/* With --net, takes the probe overhead off the latency. */
+static nw_inlined void nw_summary_take_off(const struct nw_summary *s,
+					   struct nw_measured *m)
+{
+	if (nw_likely(!s->net))
+		return;
+	m->clamped = m->cost > m->latency;
+	m->latency -= m->clamped ? m->latency : m->cost;
+}
+
 /* tid: the hit's thread, nw_hit_thread(). */
 static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary *s,
 							const struct nw_start *start,
@@ -140,11 +157,8 @@ static nw_inlined struct nw_measured nw_summary_measure(const struct nw_summary 
 	else if (start->whose == NW_START_GOROUTINE && s->goroutine_spent > start->spent)
 		m.cost = s->goroutine_spent - start->spent;
 	else
-		m.cost = (uint64_t)s->cost[start->probe].after + s->cost[hit->probe].before;
-	if (s->net) {
-		m.clamped = m.cost > m.latency;
-		m.latency -= m.clamped ? m.latency : m.cost;
-	}
+		m.cost = nw_summary_pair_cost(s, start->probe, hit->probe);
+	nw_summary_take_off(s, &m);
 	return m;
 }
 

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "histogram.h"
-#include "state.h"
+#include "count.h"
 
 /* The work that hits need beside counts and latencies. It is a constant where functions are inlined, so that only what is
  * requested costs time. */
@@ -23,44 +22,6 @@ enum asked {
 	ASKED_SLOW, /* also make events of slow spans for the listener */
 	ASKED_ALL   /* also make events of all spans */
 };
-
-/* ---- rows --------------------------------------------------------------------------- */
-
-static nw_noinline struct nw_probe_row *some_probe(struct nw_summary *s, struct group *g,
-						   uint32_t probe)
-{
-	struct nw_probe_row *row = nw_rows_add_probe(&g->current, probe);
-
-	s->failed |= !row;
-	return row ? row : &s->spare_probe;
-}
-
-static nw_noinline struct nw_span_row *some_span(struct nw_summary *s, struct group *g,
-						 uint32_t span)
-{
-	struct nw_span_row *row = nw_rows_add_span(&g->current, span);
-
-	s->failed |= !row;
-	return row ? row : &s->spare_span;
-}
-
-static nw_inlined struct nw_probe_row *probe_row(struct nw_summary *s, struct group *g,
-						 uint32_t probe)
-{
-	if (nw_likely(g->current.probes))
-		return &g->current.probes[probe];
-	struct nw_probe_row *row = nw_row_find(&g->current.some_probes, probe);
-	return nw_likely(row) ? row : some_probe(s, g, probe);
-}
-
-static nw_inlined struct nw_span_row *span_row(struct nw_summary *s, struct group *g,
-					       uint32_t span)
-{
-	if (nw_likely(g->current.spans))
-		return &g->current.spans[span];
-	struct nw_span_row *row = nw_row_find(&g->current.some_spans, span);
-	return nw_likely(row) ? row : some_span(s, g, span);
-}
 
 /* ---- groups ------------------------------------------------------------------------- */
 
@@ -96,37 +57,6 @@ static nw_inlined struct group *group_of(struct nw_summary *s, int64_t group)
 static inline bool emits_begin(const struct nw_summary *s, const struct nw_hit *hit)
 {
 	return s->task_states || (s->options.listener && (!s->options.lazy || hit->values));
-}
-
-static nw_noinline bool make_cost(struct nw_summary *s, struct nw_span_row *row)
-{
-	row->cost = calloc(1, sizeof(*row->cost));
-	s->failed |= !row->cost;
-	return row->cost;
-}
-
-static nw_noinline void add_equal_costs(struct nw_summary *s)
-{
-	nw_histogram_add_times(s->equal_costs.to, s->equal_costs.cost,
-			       s->equal_costs.times);
-	s->equal_costs.times = 0;
-}
-
-/* Most spans of a row have the same probe overhead as the span before. They are only counted here. */
-static nw_inlined void add_cost(struct nw_summary *s, struct nw_span_row *row,
-				const struct nw_measured *measured)
-{
-	row->clamped += measured->clamped;
-	if (nw_unlikely(row->cost != s->equal_costs.to ||
-			measured->cost != s->equal_costs.cost || !row->cost)) {
-		if (s->equal_costs.times)
-			add_equal_costs(s);
-		if (!row->cost && !make_cost(s, row))
-			return;
-		s->equal_costs.to = row->cost;
-		s->equal_costs.cost = measured->cost;
-	}
-	s->equal_costs.times++;
 }
 
 static void discard(struct nw_summary *s, struct nw_span_row *row, uint32_t count)
@@ -622,14 +552,8 @@ static nw_inlined int take_hit(struct nw_summary *s, struct group *g,
 	const struct probe_state *state = &s->probe[hit->probe];
 	struct nw_probe_row *row = grouped ? probe_row(s, g, hit->probe)
 					   : &g->current.probes[hit->probe];
-	uint64_t last = row->last;
 
-	row->hits++;
-	if (nw_likely(hit->time >= last)) {
-		row->last = hit->time;
-		if (nw_likely(last >= s->gap_least))
-			nw_histogram_add_here(&row->gap, hit->time - last);
-	}
+	count_hit(s, row, hit->time);
 	if (row->args && hit->values)
 		nw_row_add_args(row, hit);
 	const size_t place = grouped ? (size_t)(g - s->groups.item) : 0;
@@ -657,6 +581,58 @@ static nw_inlined void add_probe_cost(struct nw_summary *s, const struct nw_hit 
 		s->goroutine_spent = nw_self_cost_goroutine_hit(s->self_cost, hit, pid);
 }
 
+/* May a span begin with this hit and end with the next one, without a trace in the open spans? */
+static nw_inlined bool passes_by(struct nw_summary *s, const struct role *begins,
+				 const struct role *ends, const struct nw_hit *hit)
+{
+	const struct nw_hit *end = hit + 1;
+
+	if (begins->plain && ends->plain)
+		return hit->time >= s->loss_until &&
+		       nw_open_is_idle(&s->open, nw_open_find(&s->open, begins->span,
+							      (uint32_t)hit->tid));
+	if (!begins->calls || begins->calls != ends->calls || !hit->stack ||
+	    hit->stack != end->stack || hit->goroutine || end->goroutine ||
+	    end->time >= begins->until || end->time >= ends->until ||
+	    !nw_calls_pass(begins->calls, hit->tid, hit->stack, hit->time))
+		return false;
+	s->fitting[begins->span].matched++;
+	return true;
+}
+
+/*
+ * Takes a start and the hit behind it at once, if that is the end of the start's span on the same thread: nothing is
+ * left open then, and the probe overhead inside of the span is that of these two hits. Returns false if it is another
+ * case; then nothing was changed.
+ */
+static nw_inlined bool take_pair(struct nw_summary *s, struct group *g,
+				 const struct nw_hit *hit, const enum asked asked)
+{
+	const struct nw_hit *end = hit + 1;
+	const struct probe_state *first = &s->probe[hit->probe];
+	const struct probe_state *second = &s->probe[end->probe];
+
+	if (first->roles.count != 1 || second->roles.count != 1)
+		return false;
+	const struct role *begins = first->roles.item, *ends = second->roles.item;
+	if (begins->is_end || !ends->is_end || begins->span != ends->span ||
+	    hit->tid != end->tid || !hit->tid || end->time < hit->time ||
+	    !passes_by(s, begins, ends, hit))
+		return false;
+	count_hit(s, &g->current.probes[hit->probe], hit->time);
+	count_hit(s, &g->current.probes[end->probe], end->time);
+	struct nw_span_row *row = &g->current.spans[begins->span];
+	struct nw_measured measured = {.latency = end->time - hit->time};
+	if (asked != ASKED_NOTHING) {
+		nw_self_cost_pair(s->self_cost, hit, end, hit->tid);
+		measured.cost = nw_summary_pair_cost(s, hit->probe, end->probe);
+		nw_summary_take_off(s, &measured);
+		add_cost(s, row, &measured);
+	}
+	nw_histogram_add_here(&row->latency, measured.latency);
+	return true;
+}
+
 /* Takes several hits. grouped: only one hit is passed at a time. */
 static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 				const struct nw_hit *hits, size_t count, int32_t pid,
@@ -665,6 +641,11 @@ static nw_inlined int take_hits(struct nw_summary *s, struct group *g,
 	int ret = 0;
 
 	for (const struct nw_hit *hit = hits; hit < hits + count; hit++) {
+		if (!grouped && (asked == ASKED_NOTHING || asked == ASKED_COST) &&
+		    hit + 1 < hits + count && take_pair(s, g, hit, asked)) {
+			hit++;
+			continue;
+		}
 		add_probe_cost(s, hit, pid, asked);
 		ret = take_hit(s, g, hit, pid, group, asked, grouped);
 		if (nw_unlikely(ret))

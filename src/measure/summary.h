@@ -318,7 +318,7 @@ void nw_summary_scheduled(struct nw_summary *summary, const struct nw_hit *hit);
 /* Takes a hit. pid: its process, for spans keyed by process. group: -1 if the group of the hit is unknown. */
 int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t pid,
 		   int64_t group);
-/* Takes several hits, if nothing is grouped and no span is keyed by process. */
+/* Takes several hits without values, if nothing is grouped and no span is keyed by process. */
 int nw_summary_hits(struct nw_summary *summary, const struct nw_hit *hits, size_t count);
 /* Tells that events before `until` are lost: no span that began before it can be measured. events: how many; 0: an
  * unknown number, at least one. */

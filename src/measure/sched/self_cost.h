@@ -46,6 +46,21 @@ static inline uint64_t nw_self_cost_hit(struct nw_self_cost *self, const struct 
 	*sum = spent + cost->after;
 	return spent;
 }
+/* Takes two hits of a thread that follow each other. */
+static nw_inlined void nw_self_cost_pair(struct nw_self_cost *self,
+					 const struct nw_hit *first,
+					 const struct nw_hit *second, int32_t tid)
+{
+	const struct nw_hit_cost *a = &self->cost[first->probe];
+	const struct nw_hit_cost *b = &self->cost[second->probe];
+	size_t at = (uint32_t)tid % NW_RECENT_COSTS;
+	uint64_t *sum = self->recent[at].sum;
+
+	if (nw_unlikely(self->recent[at].tid != tid))
+		sum = nw_self_cost_sum(self, tid);
+	if (nw_likely(sum))
+		*sum += (uint64_t)a->before + a->after + b->before + b->after;
+}
 /* Does the same for a hit of a Go function: returns the cost of all such hits of its goroutine, on whichever threads.
  * The cost of other hits on a thread while the goroutine waits is not included. */
 uint64_t nw_self_cost_goroutine_hit(struct nw_self_cost *self, const struct nw_hit *hit,

@@ -200,11 +200,21 @@ static inline bool nw_calls_is_below(const struct nw_calls_of *thread, uint64_t 
 }
 
 /* May a call at this stack pointer be among the calls that seem to be gone, or is a search needed? */
-static inline bool nw_calls_was_met(const struct nw_calls *calls,
-				    const struct nw_calls_of *thread, uint64_t stack)
+static nw_inlined bool nw_calls_was_met(const struct nw_calls *calls,
+					const struct nw_calls_of *thread, uint64_t stack)
 {
 	return (thread->gone_bits && (thread->gone_bits & nw_calls_bit(stack))) ||
 	       (thread->switches && calls->frames);
+}
+
+/* Is it the usual case if a call begins at this stack pointer? Then no other call is affected, and there is room. */
+static nw_inlined bool nw_calls_has_way(const struct nw_calls *calls,
+					const struct nw_calls_of *thread, uint64_t stack)
+{
+	return nw_likely(thread->count != thread->room && calls->open < calls->most &&
+			 (!thread->count || (!nw_calls_is_stale(calls, thread) &&
+					     !nw_calls_is_below(thread, stack))) &&
+			 !nw_calls_was_met(calls, thread, stack));
 }
 
 /* Begins a call on a thread's own stack in the usual case. Returns the place to write the call to; NULL: it is
@@ -214,14 +224,25 @@ static nw_inlined struct nw_call *nw_calls_put(struct nw_calls *calls, int32_t t
 {
 	struct nw_calls_of *thread = nw_calls_of_thread(calls, tid);
 
-	if (nw_unlikely(thread->count == thread->room || calls->open >= calls->most ||
-			(thread->count && (nw_calls_is_stale(calls, thread) ||
-					   nw_calls_is_below(thread, stack))) ||
-			nw_calls_was_met(calls, thread, stack)))
+	if (nw_unlikely(!nw_calls_has_way(calls, thread, stack)))
 		return NULL;
 	thread->returned = 0;
 	calls->open++;
 	return &thread->open[thread->count++];
+}
+
+/* Passes a call on a thread's own stack by, in the usual case: it begins, and the thread's next event is its end.
+ * Returns false if it is another case; then nothing was changed. */
+static nw_inlined bool nw_calls_pass(struct nw_calls *calls, int32_t tid, uint64_t stack,
+				     uint64_t time)
+{
+	struct nw_calls_of *thread = nw_calls_of_thread(calls, tid);
+
+	if (nw_unlikely(!nw_calls_has_way(calls, thread, stack) ||
+			(!thread->count && time < calls->loss_until)))
+		return false;
+	thread->returned = calls->frames ? 0 : stack;
+	return true;
 }
 
 /* Returns the thread if its innermost call has this span and stack pointer and is not stale; else NULL. */

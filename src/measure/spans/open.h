@@ -95,6 +95,14 @@ static inline struct nw_start *nw_open_put(struct nw_open *open, struct nw_open_
 	return &slot->top;
 }
 
+/* Is the key known, without an open start, and has it room for one? */
+static inline bool nw_open_is_idle(const struct nw_open *open,
+				   const struct nw_open_slot *slot)
+{
+	return nw_likely(!slot->depth && slot->span && !slot->outlived &&
+			 open->open < open->most);
+}
+
 /* Removes the innermost start of a key. Returns false if there is none. */
 static inline bool nw_open_pop(struct nw_open *open, struct nw_open_slot *slot,
 			       struct nw_start *out)
