@@ -36,6 +36,7 @@ struct nw_args {
 	const char *from;   /* --from */
 	const char *output; /* -o */
 	uint64_t duration_ns, interval_ns;
+	uint64_t at_ns; /* --at: the run begins at a multiple of it; 0: at once */
 	uint64_t count; /* -n; 0: not given */
 	uint64_t buffer_bytes;
 	uint64_t string_size; /* bytes to fetch of a string; 0: the default */

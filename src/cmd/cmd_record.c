@@ -229,6 +229,6 @@ const struct nw_command nw_cmd_record = {
 		"buffer overwrites its oldest events, nobody reads it, and FILE is written when a span\n"
 		"has taken so long, when SIGUSR2 comes, or when a command fails (docs/flight.md).",
 	.options = NW_OPTIONS_RUN NW_OPTIONS_STACKS
-	"by count output until until-signal until-cmd keep times states verbose color",
+	"at by count output until until-signal until-cmd keep times states verbose color",
 	.run = run,
 };

@@ -400,6 +400,6 @@ const struct nw_command nw_cmd_stat = {
 		"file, only CMD and its children are counted (-a: everybody); if the probes are in\n"
 		"another program, CMD is just the load, and everybody is.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_STACKS NW_OPTIONS_STAT NW_OPTIONS_PRINTED,
+	.options = NW_OPTIONS_STACKS NW_OPTIONS_STAT NW_OPTIONS_PRINTED "at ",
 	.run = run,
 };

@@ -81,6 +81,14 @@ static int take_duration(const struct nw_option *option, struct nw_args *args,
 	return take_in_range(option, args, nw_parse_duration, value, err);
 }
 
+/* "/10s": a multiple of it on the clock. */
+static int take_at(const struct nw_option *option, struct nw_args *args, const char *value,
+		   struct nw_error *err)
+{
+	return *value == '/' ? take_duration(option, args, value + 1, err)
+			     : bad_value(option, value, err);
+}
+
 static int take_number(const struct nw_option *option, struct nw_args *args,
 		       const char *value, struct nw_error *err)
 {
@@ -262,6 +270,9 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_STOP, 'd', "duration", "TIME",
 	 "stop after 10 (seconds), 500ms, 2m, ...", take_duration, FIELD(duration_ns),
 	 "a duration such as 10, 500ms or 2m", 0, 0},
+	{NW_OPTIONS_STOP, 0, "at", "/TIME",
+	 "begin when the clock is at a multiple: /10s, on all hosts", take_at, FIELD(at_ns),
+	 "/ and a duration, as in /10s or /1m", 1000000, 0},
 	{NW_OPTIONS_OUTPUT, 'i', "interval", "TIME", "report every so often", take_duration,
 	 FIELD(interval_ns), "a duration such as 1, 500ms or 2m (at least 1ms)", 1000000,
 	 0},

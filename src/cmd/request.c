@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- what is asked for -------------------------------------------------------------- */
@@ -141,6 +142,10 @@ int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_er
 	struct nw_buf line = {0};
 
 	*out = (struct nw_prepared){.args = args, .fd = -1};
+	if (args->at_ns && args->from)
+		return nw_fail_usage(err,
+				     "--at says when probes are armed: %s is there already",
+				     args->from);
 	nw_command_line(args, &line);
 	out->command_line = nw_buf_take(&line);
 	if (!out->command_line)
@@ -172,9 +177,33 @@ void nw_prepared_close(struct nw_prepared *prepared)
 
 /* ---- what became of it -------------------------------------------------------------- */
 
+/* --at: waits until the clock of the host is at a multiple. Nothing is armed meanwhile, so a signal may end the program. */
+static void wait_for_multiple(const struct nw_args *args)
+{
+	enum {
+		SECOND = 1000000000
+	};
+	struct timespec now;
+	struct tm when;
+	char text[16];
+
+	if (!args->at_ns)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	uint64_t ns = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+	uint64_t begin = (ns / args->at_ns + 1) * args->at_ns;
+	const struct timespec at = {(time_t)(begin / SECOND), (long)(begin % SECOND)};
+	if (begin - ns > SECOND && !args->quiet && localtime_r(&at.tv_sec, &when) &&
+	    strftime(text, sizeof(text), "%T", &when))
+		nw_note("waiting until %s", text);
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+}
+
 int nw_prepared_run(const struct nw_prepared *prepared, const struct nw_consumer *consumer,
 		    struct nw_run_result *out, struct nw_error *err)
 {
+	wait_for_multiple(prepared->args);
 	nw_sinks_follow(out);
 	int ret = nw_run(&prepared->request, consumer, out, err);
 	nw_sinks_follow(NULL);

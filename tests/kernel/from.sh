@@ -40,5 +40,18 @@ done
 has "the report of two builds says so" "$("$NOPWATCH" report built1.dat built2.dat 2>&1 >/dev/null)" \
   "built is another program in 'built2.dat' \(build ID [0-9a-f]{16}\) than in 'built1.dat' \([0-9a-f]{16}\); their rows are added"
 is "of one build it says nothing" "$("$NOPWATCH" report built1.dat built1.dat 2>&1 >/dev/null)" ""
+
+# --at: each run begins in a second that had not begun when it was started
+for i in 1 2 3; do
+  before=$(date +%s)
+  "$NOPWATCH" stat -q --at /1s -d 0.05 "usdt:$PWD/server:myserver:*" >/dev/null 2>err && [ "$(date +%s)" -gt "$before" ] && echo waited
+done >at
+is "--at waits for the next multiple on the clock" "$(paste -sd ' ' at)" "waited waited waited"
+"$NOPWATCH" record --at /1h "usdt:$PWD/server:myserver:*" -o never.dat 2>said & run=$!
+wait_for grep -q '^nopwatch: waiting until [0-9:]*$' said
+is "nothing is armed meanwhile" "$(our_instances)" ""
+kill $run
+wait $run
+is "and a signal ends it" "$? $(ls never.dat 2>/dev/null)" "143 "
 unchanged
 finish
