@@ -21,6 +21,8 @@ struct report_diff {
 	uint64_t slice_ns;
 	char *no_interval;
 	NW_VEC(struct nw_diff_check) checks;
+	NW_VEC(struct nw_diff_stack) stacks; /* texts belong to the index */
+	struct nw_index stack_texts;
 	struct nw_output output;
 	struct nw_sink sink;
 	/* while slices are added */
@@ -67,17 +69,19 @@ static int check_words(const struct nw_args *args, struct nw_error *err)
 static int check_options(const struct nw_args *args, struct nw_error *err)
 {
 	const char *of_one = nw_option_of_one(args);
-	const char *option = of_one && *of_one == '-' ? of_one
-			     : args->view.sort	      ? "--sort"
-			     : args->top	      ? "--top"
-			     : args->hists.count      ? "--hist"
-			     : args->states	      ? "--states"
-						      : NULL;
+	const bool shown = of_one && strcmp(of_one, "--stack") == 0 &&
+			   args->format->only_stacks;
+	const char *option = of_one && *of_one == '-' && !shown ? of_one
+			     : args->view.sort			? "--sort"
+			     : args->top			? "--top"
+			     : args->hists.count		? "--hist"
+			     : args->states			? "--states"
+								: NULL;
 
 	if (!args->format->diff)
 		return nw_fail_usage(
 			err,
-			"-f %s cannot show a difference: --diff has text, -f json and -f csv",
+			"-f %s cannot show a difference: --diff has text, -f json, -f csv and -f folded",
 			args->format->name);
 	if (args->view.raw && strcmp(args->format->name, "csv") != 0)
 		return nw_fail_usage(err, "--raw goes with -f csv");
@@ -223,6 +227,69 @@ static int add_samples(struct report_diff *r, struct nw_error *err)
 	return r->no_interval ? 0 : nw_no_memory(err);
 }
 
+/* ---- stacks --------------------------------------------------------------------------- */
+
+/* Adds lines of folded stacks, "main;f;g COUNT", to the current side. */
+static int add_lines(struct report_diff *r, char *lines)
+{
+	char *rest = lines, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		char *count = strrchr(line, ' ');
+		uint64_t number;
+		if (!count || nw_parse_u64(count + 1, &number) < 0)
+			continue;
+		int64_t at = nw_index_add(&r->stack_texts, line, (size_t)(count - line));
+		if (at < 0 || ((size_t)at == r->stacks.count && !nw_vec_add(&r->stacks)))
+			return -ENOMEM;
+		r->stacks.item[at].count[r->current] += number;
+	}
+	return 0;
+}
+
+/* Folds the stacks of a recording. */
+static int add_stacks_of(struct report_diff *r, const struct nw_saved *saved,
+			 struct nw_error *err)
+{
+	const struct nw_report report = {
+		.selection = &saved->result.selection,
+		.summary = saved->measure.summary,
+		.spans = saved->measure.spans.item,
+		.span_count = saved->measure.spans.count,
+		.stacks = saved->result.stacks,
+		.stack_counts = &saved->measure.stacks,
+	};
+	struct nw_output output;
+
+	if (saved->is_json)
+		return nw_fail(err, EINVAL,
+			       "'%s' has no stacks: -f folded needs recordings",
+			       saved->path);
+	if (nw_output_make(r->args->format, &output) < 0)
+		return nw_no_memory(err);
+	nw_output_report(&output, &report);
+	int ret = output.text.failed ? -ENOMEM : 0;
+	if (ret == 0 && output.text.len)
+		ret = add_lines(r, output.text.data);
+	nw_output_free(&output);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+static int add_stacks(struct report_diff *r, struct nw_error *err)
+{
+	int ret = 0;
+
+	for (int side = 0; side < NW_SIDES; side++) {
+		r->current = (enum nw_side)side;
+		nw_vec_each (&r->side[side].results, saved)
+			if (ret == 0)
+				ret = add_stacks_of(r, saved, err);
+	}
+	for (size_t i = 0; i < r->stacks.count; i++)
+		r->stacks.item[i].text = r->stack_texts.text.item[i];
+	return ret;
+}
+
 /* ---- what the reader has to know ------------------------------------------------------ */
 
 /* Tells if the two sides were made by other kernels, or on other machines. */
@@ -329,6 +396,8 @@ static void print(struct report_diff *r)
 		.no_interval = r->no_interval,
 		.checks = r->checks.item,
 		.check_count = r->checks.count,
+		.stacks = r->stacks.item,
+		.stack_count = r->stacks.count,
 	};
 
 	report.view.all_rows |= args->verbose > 0;
@@ -377,7 +446,10 @@ static int run(struct report_diff *r, struct nw_error *err)
 		ret = check_files(r->args, err);
 	if (ret == 0)
 		ret = read_sides(r, err);
-	if (ret == 0)
+	/* Stacks need no intervals, but conditions do. */
+	if (ret == 0 && r->args->format->only_stacks)
+		ret = add_stacks(r, err);
+	if (ret == 0 && (!r->args->format->only_stacks || r->checks.count))
 		ret = add_samples(r, err);
 	if (ret == 0 && nw_diff_compare(&r->diff) < 0)
 		ret = nw_no_memory(err);
@@ -412,6 +484,8 @@ int nw_report_diff(const struct nw_args *args, const struct nw_command *command)
 		free(check->why);
 	}
 	nw_vec_free(&r.checks);
+	nw_vec_free(&r.stacks);
+	nw_index_free(&r.stack_texts);
 	for (int side = 0; side < NW_SIDES; side++) {
 		if (status == NW_EXIT_OK && args->strict &&
 		    nw_saved_set_is_incomplete(&r.side[side]))

@@ -69,6 +69,15 @@ static void report(struct nw_output *output, const struct nw_report *report)
 		nw_report_each_stack_table(report, table_lines, &output->text);
 }
 
+/* Writes the lines that difffolded.pl prints, and flamegraph.pl reads: "main;f;g BEFORE AFTER". */
+static void diff(struct nw_output *output, const struct nw_diff_report *report)
+{
+	for (size_t i = 0; i < report->stack_count; i++)
+		nw_buf_printf(&output->text, "%s %" PRIu64 " %" PRIu64 "\n",
+			      report->stacks[i].text, report->stacks[i].count[NW_BEFORE],
+			      report->stacks[i].count[NW_AFTER]);
+}
+
 const struct nw_output_format nw_output_folded = {
 	.name = "folded",
 	.shows = {false, true, true},
@@ -77,4 +86,5 @@ const struct nw_output_format nw_output_folded = {
 	.event = event,
 	.slow = slow,
 	.report = report,
+	.diff = diff,
 };

@@ -155,8 +155,10 @@ refused "-- without --diff" 2 'report --diff BEFORE\.\.\. -- AFTER' old1.json --
 refused "--fail-if without --diff" 2 '--fail-if goes with --diff' --fail-if 'a.p99 > 1%' old1.json
 refused "a file twice" 2 "'\./old1\.json' is on one side of -- twice" --diff old1.json ./old1.json -- new1.json
 refused "a missing file" 1 "cannot read 'nowhere\.json'" --diff old1.json -- nowhere.json
-refused "-f html" 2 '-f html cannot show a difference: --diff has text, -f json and -f csv' -f html -o x.html --diff old1.json -- new1.json
-refused "-f folded" 2 '-f folded cannot show a difference' -f folded --diff "$sample" -- "$sample"
+refused "-f html" 2 '-f html cannot show a difference: --diff has text, -f json, -f csv and -f folded' -f html -o x.html --diff old1.json -- new1.json
+refused "stacks of JSON lines" 1 "'old1\.json' has no stacks: -f folded needs recordings" -f folded --diff old1.json -- new1.json
+refused "stacks of a recording without" 1 'nopwatch record --stack. keeps them' -f folded --diff "$sample" -- "$sample"
+refused "stacks in a table" 2 '--stack does not go with --diff' --stack --diff "$sample" -- "$sample"
 refused "-f openmetrics" 2 '-f openmetrics cannot show a difference' -f openmetrics --diff old1.json -- new1.json
 refused "-i" 2 '-i does not go with --diff' -i 1 --diff old1.json -- new1.json
 refused "--top" 2 '--top does not go with --diff' --top 3 --diff old1.json -- new1.json

@@ -174,6 +174,9 @@ is "a recording keeps them" "$(stacks again.json)" "$(stacks span.json)"
 "$NOPWATCH" report -f html -o page.html rec.dat
 has "a flame graph in the page" "$(cat page.html)" '"flame":\[\{"of":"down","total":30,"stacks":\[\["_start;[^"]*;main;[^"]*;down;down",5\]|"of":"down","total":30'
 is "the same as folded lines" "$("$NOPWATCH" report -f folded rec.dat | wc -l)" 6
+"$NOPWATCH" record -q --stack -o more.dat "func:$PWD/plain:down" -- ./plain 6 10
+is "the difference of two has both counts in a line" "$("$NOPWATCH" report -q -f folded --diff rec.dat -- more.dat | sort)" \
+  "$("$NOPWATCH" report -f folded rec.dat | sed 's/ 5$/ 5 10/' | sort)"
 is "and one by one" "$("$NOPWATCH" trace -j --from rec.dat | grep -c '"stack":\[')" 30
 "$NOPWATCH" record -q -o none.dat "func:$PWD/plain:down" -- ./plain 6 5
 "$NOPWATCH" report --stack none.dat >out 2>err

@@ -208,6 +208,12 @@ struct nw_diff_check {
 /* The fixed words for verdicts (docs/json.md). */
 extern const char *const nw_verdict_words[];
 
+/* A folded stack, and how often each side has it. */
+struct nw_diff_stack {
+	const char *text; /* "root;...;leaf" */
+	uint64_t count[NW_SIDES];
+};
+
 struct nw_diff_report {
 	const struct nw_diff *diff;
 	struct nw_view view;
@@ -221,6 +227,9 @@ struct nw_diff_report {
 	const char *no_interval; /* why there is none, a sentence; NULL: there are some */
 	const struct nw_diff_check *checks;
 	size_t check_count;
+	/* for a format that shows only stacks */
+	const struct nw_diff_stack *stacks;
+	size_t stack_count;
 };
 
 /* Is the row shown? It is not if nothing was counted on either side, unless view.all_rows. */
