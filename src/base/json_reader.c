@@ -78,13 +78,22 @@ int nw_json_read(const char *text, size_t len, nw_json_value **out, struct nw_er
 	if (!tokener)
 		return nw_no_memory(err);
 	jsonc.json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+	/* Where json-c gets no memory for a value, it reads a null in its place without an error, and errno may be that of a later number. */
+	errno = 0;
 	*out = jsonc.json_tokener_parse_ex(tokener, text, (int)len);
+	bool no_memory = nw_shortage() < 0;
 	enum json_tokener_error error = jsonc.json_tokener_get_error(tokener);
-	if (error == json_tokener_continue)
+	no_memory |= error == json_tokener_success && !*out && *text == '{';
+	if (no_memory) {
+		nw_json_value_free(*out);
+		*out = NULL;
+		ret = nw_no_memory(err);
+	} else if (error == json_tokener_continue) {
 		ret = nw_fail(err, ENODATA, "not JSON: it ends in the middle of a value");
-	else if (error != json_tokener_success)
+	} else if (error != json_tokener_success) {
 		ret = nw_fail(err, EINVAL, "not JSON: %s",
 			      jsonc.json_tokener_error_desc(error));
+	}
 	jsonc.json_tokener_free(tokener);
 	return ret;
 }

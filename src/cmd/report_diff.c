@@ -217,7 +217,10 @@ static int add_samples(struct report_diff *r, struct nw_error *err)
 	const size_t *count = r->diff.unit_count;
 	if (ret < 0)
 		return ret;
-	if (nw_compare_rank(count[NW_BEFORE], count[NW_AFTER]) > 0) {
+	k = nw_compare_rank(count[NW_BEFORE], count[NW_AFTER]);
+	if (k < 0)
+		return nw_no_memory(err);
+	if (k > 0) {
 		r->sample = NW_SAMPLE_SLICES;
 		return 0;
 	}

@@ -37,6 +37,7 @@ fails_well "report --by" "$NOPWATCH" report -j --by comm,cpu --slower p90 "$samp
 fails_well "report -f csv" "$NOPWATCH" report -f csv -i 250ms "$sample"
 fails_well "report -f html" "$NOPWATCH" report -f html "$sample"
 fails_well "report -f openmetrics" "$NOPWATCH" report -f openmetrics "$sample"
+fails_well "report --diff" "$NOPWATCH" report -q -j --diff "$sample" -- "$sample"
 fails_well "trace --from" "$NOPWATCH" trace --from "$sample"
 fails_well "trace -f perfetto" "$NOPWATCH" trace -f perfetto --from "$sample"
 fails_well "why --error" --status 3 "$NOPWATCH" why --error 'Failed to write uprobe_events: Invalid argument'

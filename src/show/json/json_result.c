@@ -620,9 +620,9 @@ static int add_to_slice(struct reader *r, const struct line *line, struct nw_err
 		if (number->kind == NW_NUMBER_COUNT)
 			*(uint64_t *)((char *)row + number->at) += count_of(line->value,
 									    number->key);
-		if (number->kind != NW_NUMBER_TIMES || !value)
+		if (number->kind != NW_NUMBER_TIMES)
 			continue;
-		bool right = read_distribution(value, &times);
+		bool right = value && read_distribution(value, &times);
 		nw_histogram_merge(nw_number_times(number, row), &times);
 		nw_histogram_free(&times);
 		if (!right)
