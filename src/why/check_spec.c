@@ -319,9 +319,13 @@ static void check_found(struct judge *judge)
 				"'%s' was inlined %d time, where no probe on it fires; only the copy that is left can be hit",
 				"'%s' was inlined %d times, where no probe on it fires; only the copy that is left can be hit"),
 			facts->spec->name, symbol->inlined);
+		nw_cleanup(nw_free_ptr) char *copies = nw_text("%s (inlined)",
+							       facts->spec->name);
+		if (copies)
+			nw_remedy_stat(judge, NULL, copies, 0);
 		nw_remedy(
 			judge,
-			"# build with __attribute__((noinline)) on it, or probe its callers");
+			"# or build with __attribute__((noinline)) on it, or probe its callers");
 	} else if (symbol->inlined == 0) {
 		nw_pass(judge, "DWARF knows of no inlined copy");
 	}
