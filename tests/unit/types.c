@@ -9,7 +9,9 @@
 #include "unit.h"
 
 /* One byte more than the name of an argument may have (NW_ARG_NAME). */
-#define TEN		  "longname__"
+#define TEN "longname__"
+/* With another word in front, more words than are kept of a type: 16. */
+#define EIGHT		  "volatile volatile volatile volatile volatile volatile volatile volatile "
 #define NAME_OF_128_BYTES TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "longname"
 
 /* Read a text as a file; what the error says goes without the file's name. */
@@ -136,17 +138,18 @@ START_TEST(aliases_are_followed)
 		"#define A B\n"
 		"#define B A\n"
 		"#define CALL(x) x\n"
+		"#define MANY unsigned " EIGHT EIGHT " int\n"
 		"typedef const char *text;\n"
 		"typedef struct { int a; } thing;\n"
 		"struct other { int a; };\n"
 		"int function(int x) { return x; }\n"
 		"provider p {\n"
 		"#define LATE long\n"
-		"	probe n(Oid, LOCK l, ROUND, A, text t, thing, LATE);\n"
+		"	probe n(Oid, LOCK l, ROUND, A, text t, thing, LATE, MANY many);\n"
 		"}\n"
 		"#pragma D attributes Evolving provider p provider\n";
 
-	check_args(text, "p", "n", ":u32 l:u32 : : t:string : :s64");
+	check_args(text, "p", "n", ":u32 l:u32 : : t:string : :s64 many:u32");
 }
 END_TEST
 
