@@ -119,6 +119,12 @@ bad "more values than there can be" "$contradict" '/"type":"span"/s/"latency_ns"
 bad "a negative count" "$contradict" '/"type":"span"/s/"unmatched_ends":[0-9]*/"unmatched_ends":-1/'
 bad "a bucket of other bounds" "$contradict" '/"type":"span"/s/"buckets":\[\[[0-9]*,/"buckets":[[7,/'
 bad "min above max" "$contradict" '/"type":"span"/s/"min":[0-9]*/"min":"18446744073709551614"/'
+bad "a mean above all values" "$contradict" '/"type":"span"/s/"mean":[0-9.]*/"mean":1e300/'
+bad "a mean that is no number" "$contradict" '/"type":"span"/s/"mean":[0-9.]*/"mean":NaN/'
+bad "a mean without end" "$contradict" '/"type":"span"/s/"mean":[0-9.]*/"mean":1e999/'
+bad "a deviation below zero" "$contradict" '/"type":"span"/s/"stddev":[0-9.]*/"stddev":-1/'
+bad "a deviation that is larger than the range" "$contradict" '/"type":"span"/s/"stddev":[0-9.]*/"stddev":1e18/'
+bad "buckets below the least value" "$contradict" '/"type":"span"/s/"min":[0-9]*/"min":16000000/;/"type":"span"/s/"max":[0-9]*/"max":16000001/;/"type":"span"/s/"mean":[0-9.]*/"mean":16000000/;/"type":"span"/s/"stddev":[0-9.]*/"stddev":0/'
 bad "a text for a number" "$contradict" '/"type":"span"/s/"mean":[0-9.]*/"mean":"much"/'
 bad "deep nesting" 'not JSON: ' "2s/\"args\":{}/\"args\":$(printf '[%.0s' {1..100})/;2s/\"state\"/\"x\":$(printf '[%.0s' {1..100}),\"state\"/"
 sed '2p' whole.json >bad.json

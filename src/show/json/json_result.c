@@ -3,6 +3,7 @@
 #include "json_result.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,31 @@ static bool is_negative(const nw_json_value *value)
 	return nw_json_signed(value, &number) && number < 0;
 }
 
+static double as_double(const struct nw_histogram *h, uint64_t value)
+{
+	return h->is_signed ? (double)(int64_t)value : (double)value;
+}
+
+/* Can these be mean and deviation of values between the least and the greatest? NaN cannot. */
+static bool are_of_values(const struct nw_histogram *h, double mean, double stddev)
+{
+	const double min = as_double(h, h->min), max = as_double(h, h->max);
+	/* Doubles of 64 bits are rounded, and so are the means that earlier reports have merged. */
+	const double slack = 1e-9 * (1 + fabs(min) + fabs(max));
+
+	return min <= max && mean >= min - slack && mean <= max + slack && stddev >= 0 &&
+	       stddev <= max - min + slack;
+}
+
+/* Can a bucket have a value between the least and the greatest? */
+static bool has_values(const struct nw_histogram *h, const struct nw_bucket *bucket)
+{
+	if (h->is_signed)
+		return (int64_t)bucket->high >= (int64_t)h->min &&
+		       (int64_t)bucket->low <= (int64_t)h->max;
+	return bucket->high >= h->min && bucket->low <= h->max;
+}
+
 static bool read_buckets(const nw_json_value *list, struct nw_histogram *h)
 {
 	uint64_t sum = 0;
@@ -207,6 +233,7 @@ static bool read_buckets(const nw_json_value *list, struct nw_histogram *h)
 		    !read_value(nw_json_element(of, 1), h->is_signed, &bucket.high) ||
 		    !nw_json_unsigned(nw_json_element(of, 2), &bucket.count) ||
 		    nw_add_overflows(sum, bucket.count, &sum) || sum > h->count ||
+		    !has_values(h, &bucket) ||
 		    !nw_histogram_restore_bucket(h, &bucket))
 			return false;
 	}
@@ -278,9 +305,8 @@ static bool read_distribution(const nw_json_value *dist, struct nw_histogram *h)
 	    !nw_json_double(nw_json_member(dist, "mean"), &mean) ||
 	    !nw_json_double(nw_json_member(dist, "stddev"), &stddev))
 		return false;
-	bool ordered = h->is_signed ? (int64_t)h->min <= (int64_t)h->max : h->min <= h->max;
 	nw_histogram_restore(h, mean, stddev);
-	return ordered && read_buckets(nw_json_member(dist, "buckets"), h) &&
+	return are_of_values(h, mean, stddev) && read_buckets(nw_json_member(dist, "buckets"), h) &&
 	       read_linear(nw_json_member(dist, "linear"), h);
 }
 
