@@ -4,6 +4,22 @@
 #include "fuzz.h"
 #include "show/formats.h"
 
+/* What is printed of hostile lines agrees with itself, so that it is read again. */
+static void read_again(const struct nw_output *output)
+{
+	static const char end[] = "{\"type\":\"end\"}\n";
+	struct nw_json_result result;
+	struct nw_error err = {0};
+	struct nw_buf text = {0};
+
+	nw_buf_add(&text, output->text.data, output->text.len);
+	nw_buf_add(&text, end, strlen(end));
+	PROMISE(!text.failed);
+	PROMISE(nw_json_result_read("again", text.data, text.len, &result, &err) == 0);
+	nw_json_result_free(&result);
+	nw_buf_free(&text);
+}
+
 static void print(const struct nw_json_result *result, const struct nw_merged *merged)
 {
 	const struct nw_report report = {
@@ -23,6 +39,8 @@ static void print(const struct nw_json_result *result, const struct nw_merged *m
 		PROMISE(nw_output_make(format, &output) == 0);
 		nw_output_report(&output, &report);
 		PROMISE(!output.text.failed);
+		if (format == &nw_output_json)
+			read_again(&output);
 		nw_output_free(&output);
 	}
 }
