@@ -28,6 +28,9 @@ room() {
 }
 [ "${COMMANDS:-}" ] || room
 try "stat" --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
+# what the kernel can do, and what a hit costs, is tried once a boot
+first="rm -f /run/nopwatch/tried.features /run/nopwatch/hit.cost"
+try "stat, the first of a boot" --alone --before "$first" --facts "$NOPWATCH" stat -q -j "usdt:$rare:*" -- "$load"
 try "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- "$load"
 try "stat --by" --facts "$NOPWATCH" stat -q -j --by comm "usdt:$rare:*" -- "$load"
 try "stat --stack" --facts "$NOPWATCH" stat -q -j --stack "usdt:$rare:*" -- "$load"
