@@ -191,7 +191,8 @@ bool nw_result_is_disabled(const struct nw_run_result *result, size_t probe);
 void nw_result_cost(const struct nw_run_result *result, struct nw_buf *out);
 /*
  * The probe overhead on this machine: what was measured since boot, or, if nothing was, a measurement now. `mask` is that of
- * nw_features_detect(). Fails with EOPNOTSUPP if measuring could kill a process (feature disarm_safe) or is not possible.
+ * nw_features_detect(). Fails with EOPNOTSUPP if measuring could kill a process (feature disarm_safe) or is not possible;
+ * with -EUCLEAN if the session that measured could not be removed: the error says what is left, and why.
  */
 int nw_machine_cost(const struct nw_tracefs *fs, const struct nw_features *features,
 		    const char *mask, struct nw_machine_cost *out, struct nw_error *err);
@@ -232,6 +233,8 @@ int nw_run_observe(struct nw_run *run, enum nw_observed_what what, const char *k
 /* Returns it for a hit of this process; NULL: it is not known. Valid until the next call. */
 const char *nw_run_observed(struct nw_run *run, enum nw_observed_what what,
 			    const struct nw_hit *hit, pid_t pid);
+/* Counts a hit whose text was known, but not searched: ETIMEDOUT, that took too long, or another errno. */
+void nw_run_not_searched(struct nw_run *run, enum nw_observed_what what, int code);
 /* Returns the wait channel of a kernel stack (NW_STACK_EVENT), valid as long as the result, and the address of that
  * function; NULL: it is unknown. */
 const char *nw_run_wait_channel(const struct nw_run *run, const struct nw_value *callers,

@@ -27,8 +27,10 @@ struct nw_observed {
 	NW_VEC(struct observed) texts;
 	struct nw_hash_table table;
 	bool sorted, keeps, failed;
-	uint64_t unknown[NW_OBSERVED_COUNT]; /* hits whose text is not known */
-	uint64_t left_out;		     /* changes that are not kept */
+	uint64_t unknown[NW_OBSERVED_COUNT];	  /* hits whose text is not known */
+	uint64_t not_searched[NW_OBSERVED_COUNT]; /* hits whose text was not searched */
+	int code;				  /* why the last of them was not */
+	uint64_t left_out;			  /* changes that are not kept */
 	size_t kept_count;
 	struct nw_buf kept; /* lines of a recording's table */
 };
@@ -221,6 +223,12 @@ bool nw_observed_failed(const struct nw_observed *o)
 	return o->failed;
 }
 
+void nw_observed_not_searched(struct nw_observed *o, enum nw_observed_what what, int code)
+{
+	o->not_searched[what]++;
+	o->code = code;
+}
+
 void nw_observed_keep(struct nw_observed *o)
 {
 	o->keeps = true;
@@ -248,6 +256,17 @@ void nw_observed_tell(const struct nw_observed *o, const struct nw_run *run)
 				"the title is not known at %" PRIu64
 				" hits ('?'): their processes had ended before the title was read"),
 			unknown);
+	if (o->not_searched[NW_OBSERVED_TITLE])
+		nw_run_notice(
+			run,
+			nw_plural(o->not_searched[NW_OBSERVED_TITLE],
+				  "the title was not searched at %" PRIu64 " hit ('?'): %s",
+				  "the title was not searched at %" PRIu64
+				  " hits ('?'): %s"),
+			o->not_searched[NW_OBSERVED_TITLE],
+			o->code == ETIMEDOUT
+				? "the expression took longer than 0.1 s of processor time for a title"
+				: nw_strerror(o->code));
 	if (o->left_out)
 		nw_run_notice(
 			run,

@@ -26,6 +26,9 @@ void nw_observed_keep(struct nw_observed *observed);
 const char *nw_observed_get(struct nw_observed *observed, enum nw_observed_what what,
 			    pid_t pid, uint64_t time);
 bool nw_observed_failed(const struct nw_observed *observed);
+/* Counts a hit whose text was not searched: ETIMEDOUT, that took too long, or another errno. */
+void nw_observed_not_searched(struct nw_observed *observed, enum nw_observed_what what,
+			      int code);
 /* Tells that a process has ended: a later one may get its number. */
 void nw_observed_exit(struct nw_observed *observed, pid_t pid, uint64_t time);
 /* Tells that a process runs another program now. */

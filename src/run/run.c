@@ -331,6 +331,11 @@ const char *nw_run_observed(struct nw_run *run, enum nw_observed_what what,
 	return nw_observed_get(run->result->observed, what, pid, hit->time);
 }
 
+void nw_run_not_searched(struct nw_run *run, enum nw_observed_what what, int code)
+{
+	nw_observed_not_searched(run->result->observed, what, code);
+}
+
 void nw_run_keep_observed(struct nw_run *run)
 {
 	if (run->result->observed)

@@ -78,6 +78,36 @@ has "the flight recorder cannot have them" "$? $said" '^2 .*--until'
 holds "a process that ended at once has the title '?'" out.json "{s['group']: s['count'] for s in of('span')} == {'?': 3}"
 has "and a sentence says how many hits that are" "$(cat err)" "the title is not known at 6 hits \('\?'\): their processes had ended before"
 
+# A title may keep an expression busy for hours: it is given up, others are searched, and a signal ends the run.
+cat >busy.pl <<'P'
+sub calls { select(undef, undef, undef, 0.05); getppid() for 1 .. 10; select(undef, undef, undef, 0.2); }
+$0 = "worker"; calls();
+$0 = "a" x 100; calls();
+$0 = "writer"; calls();
+$| = 1; print "ready\n";
+for (my $i = 0; $ARGV[0]; $i++) { $0 = ("a" x 100) . $i; getppid(); select(undef, undef, undef, 0.001); }
+P
+slow='title(^(w[a-z]+)$|(.*)(.*)\2\3z)'
+"$NOPWATCH" stat -j --by "$slow" -o out.json "$spec" -- env "ROOM=$(printf 'r%.0s' {1..4000})" perl busy.pl 0 >/dev/null 2>err
+# (meanwhile the program may have gone on to the next title, under which its calls are then)
+holds "a title that takes too long is given up, others are searched" out.json \
+  "(lambda n: n.get('worker') == 10 and n.get('writer', 0) >= 10 and n.get('?', 0) + n['writer'] == 20)({s['group']: s['count'] for s in of('span')})"
+has "and a sentence says how many hits that are" "$(cat err)" "the title was not searched at [0-9]+ hits? \('\?'\): the expression took longer than 0\.1 s of processor time for a title"
+mkfifo ready
+env "ROOM=$(printf 'r%.0s' {1..4000})" perl busy.pl 1 >ready &
+busy=$!
+read -r <ready
+"$NOPWATCH" stat -j --by "$slow" -p $busy -o out.json "$spec" 2>err &
+session=$!
+has_ended() { ! grep -qs '^State:[^a-zA-Z]*[RSDTt]' "/proc/$1/status"; }
+armed_and_hit 3
+kill $session
+ok "a program that changes its title all the time: a signal ends the run" wait_for has_ended $session
+has_ended $session || kill -9 $session
+ok "with status 0" wait $session
+holds "and a result" out.json "of('end')[0]['reason'] == 'signal'"
+kill_jobs
+
 # old kernels tell the same
 rm out.json
 export NOPWATCH_FEATURES=-multi_site,-buffer_percent,-event_fork

@@ -46,6 +46,27 @@ bool nw_send_message(int socket, const void *bytes, size_t len, int fd)
 	return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
+ssize_t nw_receive_message(int socket, void *bytes, size_t room, int *fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.bytes = {0}};
+	struct iovec part = {bytes, room};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = fd ? &control : NULL,
+				 .msg_controllen = fd ? sizeof(control) : 0};
+	ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	if (fd)
+		*fd = -1;
+	if (fd && head && head->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+	return got;
+}
+
 static size_t arg_offset(uint32_t name_size)
 {
 	return (sizeof(struct request) + name_size + ALIGN - 1) / ALIGN * ALIGN;

@@ -61,29 +61,6 @@ struct nw_reader {
 
 /* ---- the process -------------------------------------------------------------------- */
 
-/* Receives one message, and the descriptor that comes with it (fd NULL: none is taken); *fd -1: none. Returns the
- * length; 0: the other side has ended; -1 with errno. */
-static ssize_t receive_message(int socket, void *bytes, size_t room, int *fd)
-{
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {.bytes = {0}};
-	struct iovec part = {bytes, room};
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = fd ? &control : NULL,
-				 .msg_controllen = fd ? sizeof(control) : 0};
-	ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-
-	if (fd)
-		*fd = -1;
-	if (fd && head && head->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
-	return got;
-}
-
 /* Called in the reader: the parent has ended, or memory ran out in a call on the socket. */
 #define end_reader() _exit(errno == ENOMEM ? NO_MEMORY : 1)
 
@@ -104,7 +81,7 @@ static int get_descriptor(void *arg, unsigned int what, const char *name)
 		end_reader();
 	nw_buf_free(&want);
 	nw_fence_descriptors(true);
-	ssize_t got = receive_message(0, &code, sizeof(code), &fd);
+	ssize_t got = nw_receive_message(0, &code, sizeof(code), &fd);
 	nw_fence_descriptors(false);
 	if (got != sizeof(code))
 		end_reader();
@@ -122,7 +99,7 @@ static void serve(struct nw_served *served)
 	if (!question)
 		_exit(NO_MEMORY);
 	for (;;) {
-		ssize_t got = receive_message(0, question, NW_MOST_MESSAGE, NULL);
+		ssize_t got = nw_receive_message(0, question, NW_MOST_MESSAGE, NULL);
 		if (got <= 0)
 			end_reader();
 		nw_buf_clear(&answer);
@@ -364,7 +341,7 @@ static ssize_t wait_message(struct nw_reader *reader, int socket, void *bytes, s
 			    int *fd, struct waiting *wait, struct nw_error *err)
 {
 	for (int ret = 0;;) {
-		ssize_t got = receive_message(socket, bytes, room, fd);
+		ssize_t got = nw_receive_message(socket, bytes, room, fd);
 		if (got < 0 && errno == ENOMEM)
 			return nw_no_memory(err);
 		if (got >= 0 || (errno != EAGAIN && errno != EINTR))

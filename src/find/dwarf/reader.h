@@ -95,6 +95,9 @@ bool nw_opener_ask(const struct nw_opener *opener, const struct nw_read_file *fi
 		   unsigned int what, const char *name);
 /* Sends one message, with a descriptor unless fd is -1. */
 bool nw_send_message(int socket, const void *bytes, size_t len, int fd);
+/* Receives one message, and the descriptor that comes with it (fd NULL: none is taken); *fd -1: none. Returns the
+ * length; 0: the other side has ended; -1 with errno. */
+ssize_t nw_receive_message(int socket, void *bytes, size_t room, int *fd);
 
 /* ---- what it reads ------------------------------------------------------------------ */
 

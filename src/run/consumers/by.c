@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "show/rows/output.h"
 #include "show/text/text.h"
 #include "sql.h"
+#include "title_search.h"
 
 /* ---- functions of arguments --------------------------------------------------------- */
 
@@ -63,92 +63,20 @@ static const struct nw_by_function functions[] = {
 
 /* ---- titles ------------------------------------------------------------------------- */
 
-/* A regular expression, and what it has found in recent titles: by process. */
-struct nw_by_regex {
-	regex_t regex;
-	struct {
-		char *title, *found; /* found: NULL if it did not match */
-	} recent[64];
-};
-
-static void free_regex(struct nw_by_regex *regex)
-{
-	if (!regex)
-		return;
-	regfree(&regex->regex);
-	for (size_t i = 0; i < NW_COUNT(regex->recent); i++) {
-		free(regex->recent[i].title);
-		free(regex->recent[i].found);
-	}
-	free(regex);
-}
-
-static int parse_regex(struct nw_by_key *key, const char *text, struct nw_error *err)
-{
-	enum {
-		LONGEST =
-			1000 /* regcomp() calls itself for each parenthesis, without a limit */
-	};
-	char why[128];
-
-	if (strlen(text) > LONGEST)
-		return nw_fail_usage(
-			err,
-			"--by '%.40s...': the expression has %zu characters, more than %d",
-			key->name, strlen(text), LONGEST);
-	struct nw_by_regex *regex = calloc(1, sizeof(*regex));
-
-	if (!regex)
-		return nw_no_memory(err);
-	int ret = regcomp(&regex->regex, text, REG_EXTENDED);
-	if (ret == 0) {
-		key->regex = regex;
-		return 0;
-	}
-	regerror(ret, &regex->regex, why, sizeof(why));
-	free(regex);
-	nw_fail_usage(err, "--by '%s': '%s' is no regular expression: %s", key->name, text,
-		      why);
-	nw_error_hint(
-		err,
-		"POSIX's extended ones are meant, as of `grep -E`; the first group is the key, as in --by 'title(^postgres: ([^ ]+))'");
-	return -EINVAL;
-}
-
-/* Returns what the expression finds in a title: its first group or else all that matches. NULL: it does not match. */
-static char *search(const struct nw_by_regex *regex, const char *title)
-{
-	regmatch_t match[2];
-
-	if (regexec(&regex->regex, title, NW_COUNT(match), match, 0) != 0)
-		return NULL;
-	const regmatch_t *found = &match[regex->regex.re_nsub > 0];
-	return found->rm_so < 0 ? NULL
-				: strndup(title + found->rm_so,
-					  (size_t)(found->rm_eo - found->rm_so));
-}
-
-/* Remembers the group for each process, since its title does not change at every hit. */
-static const char *search_once(struct nw_by_regex *regex, pid_t pid, const char *title)
-{
-	size_t at = nw_hash64((uint32_t)pid) % NW_COUNT(regex->recent);
-
-	if (regex->recent[at].title && strcmp(regex->recent[at].title, title) == 0)
-		return regex->recent[at].found;
-	free(regex->recent[at].title);
-	free(regex->recent[at].found);
-	regex->recent[at].title = strdup(title);
-	regex->recent[at].found = search(regex, title);
-	return regex->recent[at].found;
-}
-
 /* Returns the title of a hit's process, or of it what is asked for; NULL: it is not known, or has no such part. */
 static const char *title_of(const struct nw_by_key *key, struct nw_run *run,
 			    const struct nw_hit *hit, const struct nw_task *task)
 {
 	const char *title = nw_run_observed(run, NW_OBSERVED_TITLE, hit, task->pid);
+	int code = 0;
 
-	return title && key->regex ? search_once(key->regex, task->pid, title) : title;
+	if (!title || !key->search)
+		return title;
+	title = nw_title_search_find(key->search, title, nw_run_so_far(run)->signalled,
+				     &code);
+	if (code)
+		nw_run_not_searched(run, NW_OBSERVED_TITLE, code);
+	return title;
 }
 
 /* ---- what was asked for ------------------------------------------------------------- */
@@ -181,7 +109,7 @@ static int parse_key(struct nw_by_key *key, struct nw_error *err)
 	nw_cleanup(nw_free_ptr) char *regex = inside(key->name, "title", &failed);
 	if (regex) {
 		key->what = NW_BY_TITLE;
-		return parse_regex(key, regex, err);
+		return nw_title_search_open(key->name, regex, &key->search, err);
 	}
 	const char *why;
 	int ret = nw_member_parse(key->name, &key->member, &why);
@@ -243,7 +171,7 @@ void nw_by_free(struct nw_by *by)
 		free(key->name);
 		free(key->arg_name);
 		free(key->arg);
-		free_regex(key->regex);
+		nw_title_search_free(key->search);
 		nw_member_free(&key->member);
 	}
 	nw_vec_free(&by->keys);

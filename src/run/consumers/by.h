@@ -22,7 +22,7 @@ enum {
 };
 
 struct nw_by_function;
-struct nw_by_regex;
+struct nw_title_search;
 
 struct nw_by_key {
 	enum nw_by_what what;
@@ -30,8 +30,9 @@ struct nw_by_key {
 	char *arg_name; /* ARG: "query" of "sql(query)" */
 	/* ARG: "sql" of "sql(query)"; NULL: the value itself */
 	const struct nw_by_function *function;
-	struct nw_member member;   /* ARG: of "json(ARG, PATH)" */
-	struct nw_by_regex *regex; /* TITLE: of "title(REGEX)"; NULL: the whole title */
+	struct nw_member member; /* ARG: of "json(ARG, PATH)" */
+	struct nw_title_search
+		*search; /* TITLE: of "title(REGEX)"; NULL: the whole title */
 	int *arg; /* ARG: number of the argument, by probe; -1: it has none of that name */
 };
 
