@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* features: lists what this kernel can do, how that was found out, and how nopwatch does without. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "cmd.h"
@@ -23,8 +24,11 @@ static int find_out(const struct nw_args *args, struct nw_features *features,
 	ret = nw_features_find(&fs, mask, false, features, err);
 	if (ret == 0 && nw_features_try(&fs, features, &why) < 0)
 		nw_note("not tried out: %s", why.what);
-	else if (ret == 0 && args->format == &nw_output_text)
-		nw_machine_cost(&fs, features, mask, cost, &why);
+	else if (ret == 0 && args->format == &nw_output_text &&
+		 nw_machine_cost(&fs, features, mask, cost, &why) == -EUCLEAN) {
+		*err = why;
+		ret = -EUCLEAN;
+	}
 	nw_tracefs_close(&fs);
 	return ret;
 }

@@ -2,6 +2,7 @@
 /* stat: prints latency summaries, the main job. */
 #include "stat.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,8 +221,11 @@ static void find_overhead(struct stat_run *s, struct nw_run_result *result)
 			is_short |= latency->count &&
 				    nw_histogram_percentile(latency, 0.5) < SHORT_SPAN_NS;
 		}
-	if (is_short)
-		nw_result_find_costs(result, getenv("NOPWATCH_FEATURES"), &err);
+	if (is_short &&
+	    nw_result_find_costs(result, getenv("NOPWATCH_FEATURES"), &err) == -EUCLEAN) {
+		result->unclean = true;
+		nw_report_error(&err);
+	}
 }
 
 static int print_total(struct stat_run *s, struct nw_run_result *result,

@@ -212,7 +212,7 @@ int nw_prepared_run(const struct nw_prepared *prepared, const struct nw_consumer
 			    ? nw_input_is_whole(&prepared->input, prepared->args->from, err)
 			    : 0;
 
-	if (ret == 0 && out->unclean)
+	if (out->unclean)
 		nw_report_error(&out->left);
 	return whole < 0 ? whole : ret;
 }

@@ -36,8 +36,8 @@ struct nw_run_source {
 	int (*stop)(struct nw_run *run, struct nw_error *err);
 	/* Completes the result. */
 	int (*finish)(struct nw_run *run, struct nw_error *err);
-	/* Closes everything that is open, in any state. ret: the result of the run so far. */
-	void (*close)(struct nw_run *run, int ret);
+	/* Closes everything that is open, in any state. */
+	void (*close)(struct nw_run *run);
 };
 
 /* If births are not read all the time: the last search for processes that map probed files. */
@@ -125,8 +125,7 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err);
 /*
  * The parts of nw_run(), also for a run inside another one. The caller may drop probes of the result's selection
  * between nw_run_open() and nw_run_arm(). nw_run_step() follows until it does not return 1 or no more is wanted, then
- * nw_run_end(), which may still hand out hits. nw_run_close() comes last, also after an error; `ret` is the result of
- * the run so far.
+ * nw_run_end(), which may still hand out hits. nw_run_close() comes last, also after an error.
  */
 
 /* Chooses the source and finds the probes. inner: another run steps this one; then CMD belongs to that run. */
@@ -139,7 +138,7 @@ int nw_run_check(struct nw_run *run, struct nw_error *err);
 int nw_run_arm(struct nw_run *run, struct nw_error *err);
 int nw_run_step(struct nw_run *run, struct nw_error *err);
 int nw_run_end(struct nw_run *run, struct nw_error *err);
-void nw_run_close(struct nw_run *run, int ret);
+void nw_run_close(struct nw_run *run);
 /* Wakes the run when there is something to do for the run inside it, which is armed. */
 void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner);
 

@@ -150,5 +150,35 @@ wait $run
 is "a lock that others hold for seconds leaves no instance behind" "$? $(cat err) $(echo "$TRACEFS"/instances/nopwatch_${run}_*)" \
   "0  $TRACEFS/instances/nopwatch_${run}_*"
 
+# A journal that cannot be removed is named, with status 1, also that of the session which measures what a hit costs; `clean` takes it.
+cat >stay.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+int unlink(const char *path)
+{
+	static int count;
+	int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
+	if (++count != atoi(getenv("STAYS")))
+		return real(path);
+	errno = EIO;
+	return -1;
+}
+C
+if gcc -shared -fPIC -o stay.so stay.c -ldl 2>err && readelf -d "$NOPWATCH" | grep -q NEEDED; then
+  cp "$PROGRAMS/rare" own/rare
+  # a gate and a journal of the session, and of the one that measures
+  for number in 1 2 3 4; do
+    rm -f /run/nopwatch/hit.cost
+    STAYS=$number ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/stay.so "$NOPWATCH" stat -q 'usdt:own/rare:*' -- own/rare 20 1000 1 0 >out 2>err
+    has "file $number of a session that stays is named" "$? $(cat err)" "^1 nopwatch: the journal '/run/nopwatch/[0-9]+_[0-9a-f]{6}' cannot be removed: Input/output error"
+    "$NOPWATCH" clean >out 2>&1
+    is "... and there is nothing behind one clean" "$(cd /run/nopwatch && ls -d -- *[0-9]_* 2>/dev/null)" ""
+  done
+else
+  skip "a journal that cannot be removed" "nothing can be preloaded"
+fi
+
 unchanged
 finish

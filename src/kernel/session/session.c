@@ -475,8 +475,11 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	} else if (ret == 0) {
 		ret = nw_journal_remove(&session->journal);
 		if (ret < 0)
-			nw_fail(err, -ret, "the journal cannot be removed: %s",
+			nw_fail(err, -ret, "the journal '%s/%s' cannot be removed: %s",
+				session->journal.dir, session->journal.session,
 				nw_strerror(-ret));
+		if (ret < 0)
+			nw_error_hint(err, "`nopwatch clean` tries again");
 	} else {
 		nw_fail(err, -ret, "not everything could be taken away: %s",
 			stuck.count ? stuck.item[0] : "out of memory");

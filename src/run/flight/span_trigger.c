@@ -217,7 +217,7 @@ void nw_span_trigger_close(struct nw_span_trigger *l)
 {
 	if (!l->open)
 		return;
-	nw_run_close(&l->run, 0);
+	nw_run_close(&l->run);
 	nw_measure_close(&l->measure);
 	free(l->watched);
 	l->watched = NULL;

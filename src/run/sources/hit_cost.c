@@ -487,7 +487,7 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 			ret = nw_run_arm(&run, err);
 		if (ret == 0)
 			ret = nw_run_end(&run, err);
-		nw_run_close(&run, ret);
+		nw_run_close(&run);
 	}
 	if (ret == 0)
 		call_all(&m, SERIES_AFTER);
@@ -495,8 +495,12 @@ static int measure(const struct nw_tracefs *fs, const char *features,
 		ret = nw_fail(
 			err, EBUSY,
 			"others have probes at the functions that it is measured with");
-	if (ret == 0 && (result.unclean || !conclude(&m, out)))
+	if (ret == 0 && !conclude(&m, out))
 		ret = nw_fail(err, EOPNOTSUPP, "probes of our own were not recorded");
+	if (result.unclean) {
+		*err = result.left;
+		ret = -EUCLEAN;
+	}
 	nw_result_free(&result);
 	nw_strings_free(&specs);
 	nw_relay_close(&m.relay);
@@ -558,7 +562,7 @@ static int find(const struct nw_tracefs *fs, const bool *has, const char *mask,
 		}
 	}
 	close(lock);
-	return out->times ? 0 : ret;
+	return out->times && ret != -EUCLEAN ? 0 : ret;
 }
 
 int nw_machine_cost(const struct nw_tracefs *fs, const struct nw_features *features,
@@ -740,7 +744,10 @@ int nw_run_find_costs(struct nw_run *run, struct nw_error *err)
 	}
 	int ret = find(&run->live.fs, run->live.features.has, run->request->features,
 		       &result->machine_cost, &why);
-	if (ret == 0)
+	if (ret == -EUCLEAN) {
+		result->unclean = true;
+		result->left = why;
+	} else if (ret == 0)
 		result->has_machine_cost = true;
 	else if (run->consumer.needs.costs == NW_COSTS_NEEDED)
 		return nw_fail(err, why.code,

@@ -352,7 +352,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	return 0;
 }
 
-static void close_live(struct nw_run *run, int ret)
+static void close_live(struct nw_run *run)
 {
 	struct nw_run_result *result = run->result;
 	struct nw_error left;
@@ -369,7 +369,7 @@ static void close_live(struct nw_run *run, int ret)
 	nw_tracefs_close(&run->live.fs);
 	nw_rate_limit_free(run);
 	nw_replaced_free(run);
-	if (closed < 0 && ret == 0) { /* the results are valid all the same */
+	if (closed < 0) { /* the results, if there are any, are valid all the same */
 		result->left = left;
 		result->unclean = true;
 	}

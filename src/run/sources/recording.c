@@ -376,11 +376,10 @@ static int finish(struct nw_run *run, struct nw_error *err)
 	return explain(run, replay, err);
 }
 
-static void close_story(struct nw_run *run, int ret)
+static void close_story(struct nw_run *run)
 {
 	struct replay *replay = run->source_state;
 
-	(void)ret;
 	nw_stream_free(run->delivery.stream);
 	run->delivery.stream = NULL;
 	if (!replay)

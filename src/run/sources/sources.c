@@ -46,9 +46,9 @@ int nw_run_arm(struct nw_run *run, struct nw_error *err)
 	return ret < 0 ? ret : run->source->begin(run, err);
 }
 
-void nw_run_close(struct nw_run *run, int ret)
+void nw_run_close(struct nw_run *run)
 {
-	run->source->close(run, ret);
+	run->source->close(run);
 	nw_run_free(run);
 }
 
@@ -79,7 +79,7 @@ int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
 		ret = nw_run_end(&run, &failure);
 	if (ret == 0 && run.stopped)
 		out->reason = NW_END_SIGNAL;
-	nw_run_close(&run, ret);
+	nw_run_close(&run);
 	if (ret == -ENOMEM && !failure.code)
 		nw_no_memory(&failure);
 	if (ret < 0 && !failure.code)

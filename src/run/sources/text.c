@@ -72,11 +72,10 @@ static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 	return -ESRCH;
 }
 
-static void close_player(struct nw_run *run, int ret)
+static void close_player(struct nw_run *run)
 {
 	struct player *p = run->source_state;
 
-	(void)ret;
 	run->source_state = NULL;
 	if (!p)
 		return;
@@ -403,7 +402,7 @@ static int open_spooled(struct nw_run *run, const struct nw_buf *first,
 	if (ret < 0)
 		return ret;
 	run->stopped = run->live.wake.stop;
-	close_player(run, 0);
+	close_player(run);
 	run->source = nw_source_of_bytes(run->bytes, run->len);
 	return run->source->open(run, err);
 }
