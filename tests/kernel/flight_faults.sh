@@ -175,5 +175,47 @@ unset NO_TMPFILE
 "$NOPWATCH" record -q -d 0.1 -o out/other.dat "$ALL" 2>said
 is "which goes when something is written there again" "$(ls -A out)" "other.dat"
 
+# ---- a file system that stands still: its writer cannot be killed, and keeps nothing of the session alive
+
+frozen() {
+  truncate -s 64M frozen.img && mkfs.ext4 -q -F frozen.img && mkdir -p frozen && mount -o loop frozen.img frozen
+}
+thaw() {
+  fsfreeze -u frozen
+  umount frozen
+}
+if need fsfreeze && need mkfs.ext4 && frozen 2>err; then
+  trap 'kill_jobs; thaw 2>/dev/null; umount "$TEST_DIR/small" 2>/dev/null' EXIT
+  for signal in -9 -TERM; do
+    "$NOPWATCH" record --until 'request > 50ms' --keep 400ms -b 16M -o frozen/f.dat "$ALL" -- "$RARE" 100000000 5000 80 50 2>said >told &
+    run=$!
+    wait_for armed
+    fsfreeze -f frozen
+    stands_still() {
+      writer=$(pgrep -P $run -x nopwatch) && grep -q '^State:[^a-zA-Z]*D' "/proc/$writer/status"
+    }
+    ok "a writer stands still" wait_for stands_still
+    rare=$(pgrep -P $run -x rare)
+    writer=$(pgrep -P $run -x nopwatch)
+    # nopwatch is killed, and its writer with it; or it was told to end, and waited for its writer
+    [ $signal = -9 ] || { kill $signal $run && sleep 0.3; }
+    kill -9 $run "$writer"
+    wait $run 2>/dev/null
+    ok "it lives on when nopwatch is killed ($signal)" kill -0 "$writer"
+    "$NOPWATCH" clean >said.clean 2>&1
+    is "and clean takes the session away at once" "$? $(echo "$TRACEFS"/instances/nopwatch_${run}_*)" "0 $TRACEFS/instances/nopwatch_${run}_*"
+    has "and calls nobody living" "$(cat said.clean)" "^[1-9] dead sessions? removed, 0 living left alone"
+    has "nothing is left for a second time" "$("$NOPWATCH" clean 2>&1)" "^0 dead sessions removed, 0 living left alone"
+    kill "$rare"
+    fsfreeze -u frozen
+    has_gone() { ! kill -0 "$writer" 2>/dev/null; }
+    ok "then the writer ends" wait_for has_gone
+    is "and leaves no file" "$(find frozen -type f)" ""
+  done
+  umount frozen
+else
+  skip "a file system that stands still" "none can be frozen: $(head -n 1 err 2>/dev/null)"
+fi
+
 unchanged
 finish
