@@ -117,6 +117,9 @@ for by in comm sql; do
   "$NOPWATCH" stat -f csv --raw --by $by --from formulas >out
   is "--raw leaves each $by as it is" "$(bare_groups <out | wc -w)" 6
 done
+# ... also behind a semicolon, where that separates cells
+echo '           app-7       [000] ..... 1.5: e: (0x1) sql="a;=cmd();b;-1;@x"' >cells
+has "nor a part behind a semicolon" "$("$NOPWATCH" stat -f csv --by sql --from cells)" "a;'=cmd\(\);b;'-1;'@x"
 "$NOPWATCH" trace -j --from text >out
 holds "JSON keeps what is UTF-8" out "'\u202e\u2066' in of('event')[0]['args']['sql'] and '\x1b]0;' in of('event')[0]['args']['sql']"
 sed 's/^#nw place 0 0$/#nw place 9 9/' text >damaged

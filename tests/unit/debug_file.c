@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Sections that lead to other files: whatever they hold, only a right debug file is taken. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
@@ -57,6 +58,19 @@ START_TEST(hostile_links_lead_nowhere)
 }
 END_TEST
 
+/* The checksum of .gnu_debuglink. */
+static uint32_t checksum(const struct nw_buf *file)
+{
+	uint32_t crc = ~(uint32_t)0;
+
+	for (size_t at = 0; at < file->len; at++) {
+		crc ^= (unsigned char)file->data[at];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}
+
 /* A program and a file that its link names, with the right checksum, of this or another kind. */
 START_TEST(a_debug_file_must_be_a_sibling)
 {
@@ -81,13 +95,7 @@ START_TEST(a_debug_file_must_be_a_sibling)
 			  EB_TEXT, 4);
 		eb_symtab(&b, &symbols, SHT_SYMTAB);
 		struct nw_buf file = eb_finish(&b);
-		uint32_t crc = ~(uint32_t)0;
-		for (size_t at = 0; at < file.len; at++) {
-			crc ^= (unsigned char)file.data[at];
-			for (int bit = 0; bit < 8; bit++)
-				crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-		}
-		crc = ~crc;
+		uint32_t crc = checksum(&file);
 		eb_write_bytes(dir, "debug", file.data, file.len);
 		nw_buf_free(&file);
 		memcpy(link + 8, &crc, 4);
@@ -101,6 +109,47 @@ START_TEST(a_debug_file_must_be_a_sibling)
 				 cases[i].found ? 0 : -ENOENT);
 		nw_image_free(image);
 	}
+}
+END_TEST
+
+/* The program itself stands where its build ID leads to. */
+static int open_itself(void *arg, enum nw_debug_place place, const char *name)
+{
+	nw_cleanup(nw_free_ptr) char *path = nw_text(
+		"%s/%s", (const char *)arg, place == NW_DEBUG_BUILD_ID ? "program" : name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+START_TEST(a_program_is_not_its_own_debug_file)
+{
+	char dir[64], link[16] = "debug\0\0\0";
+	const struct nw_debug_files files = {open_itself, dir};
+	struct nw_error err = {0};
+	struct nw_image *image;
+	struct nw_symbol symbol;
+	struct eb_symbols symbols = {0};
+	struct eb b;
+
+	eb_dir(dir);
+	eb_program(&b, EM_X86_64, true, false);
+	eb_symbol(&b, &symbols, "main", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 1, EB_TEXT, 4);
+	eb_symtab(&b, &symbols, SHT_SYMTAB);
+	struct nw_buf file = eb_finish(&b);
+	uint32_t crc = checksum(&file);
+	eb_write_bytes(dir, "debug", file.data, file.len);
+	nw_buf_free(&file);
+	memcpy(link + 8, &crc, 4);
+	eb_program(&b, EM_X86_64, true, false);
+	eb_build_id(&b, "12345678901234567890", 20);
+	eb_section(&b, ".gnu_debuglink", SHT_PROGBITS, 0, link, 12);
+	eb_write(&b, dir, "program");
+	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/program", dir);
+	ck_assert_int_eq(nw_image_open(path, false, &image, &err), 0);
+	image->debug_files = &files;
+	ck_assert_int_eq(nw_image_symbol(image, "main", 4, 0, &symbol), 0);
+	nw_image_free(image);
 }
 END_TEST
 
@@ -138,4 +187,4 @@ START_TEST(only_files_are_opened)
 END_TEST
 
 UNIT_MAIN("debug files", hostile_links_lead_nowhere, a_debug_file_must_be_a_sibling,
-	  only_files_are_opened)
+	  a_program_is_not_its_own_debug_file, only_files_are_opened)

@@ -2,10 +2,12 @@
 /* dwarf: the process that reads hostile files: what it may do, what it tells, and that it can be given up. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -139,7 +141,16 @@ START_TEST(what_it_may_do)
 {
 	int secret = open("/dev/null", O_RDONLY);
 	char path[64], target[256];
+	struct rlimit core;
 
+	/* What it gives up must be there: a shell may forbid core files, and root may have no groups. */
+	ck_assert_int_eq(getrlimit(RLIMIT_CORE, &core), 0);
+	core.rlim_cur = core.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_CORE, &core), 0);
+	ck_assert_int_eq(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0),
+			 0); /* beyond a change of user */
+	if (geteuid() == 0)
+		ck_assert_int_eq(setgroups(2, (const gid_t[]){0, 4711}), 0);
 	ck_assert_int_eq(nw_reader_file(reader, &file, &facts, &err), 0);
 	pid_t pid = child_of_ours();
 	ck_assert_int_gt(pid, 0);
@@ -149,8 +160,13 @@ START_TEST(what_it_may_do)
 	ck_assert(has_line(pid, "limits", "Max open files            1 "));
 	ck_assert(has_line(pid, "limits", "Max core file size        0 "));
 	ck_assert(has_line(pid, "limits", "Max cpu time              120 "));
-	if (geteuid() == 0)
+	ck_assert(has_line(pid, "limits", "Max file size             0 "));
+	if (geteuid() == 0) {
 		ck_assert(has_line(pid, "status", "Uid:\t65534\t65534\t65534\t65534"));
+		ck_assert(has_line(pid, "status", "Gid:\t65534\t65534\t65534\t65534"));
+		ck_assert(has_line(pid, "status", "Groups:\t \n") ||
+			  has_line(pid, "status", "Groups:\t\n"));
+	}
 #if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__SANITIZE_ADDRESS__)
 	ck_assert(has_line(pid, "status", "Seccomp:\t2"));
 #endif
@@ -183,6 +199,14 @@ static int signals_in_the_fence(int socket, pid_t parent)
 		return 5;
 	if (syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0) >= 0 || errno != EPERM)
 		return 6;
+	/* Nor can it run what it has read. */
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *code = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	if (code == MAP_FAILED || mprotect(code, page, PROT_READ | PROT_EXEC) == 0 ||
+	    mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+		    MAP_FAILED)
+		return 7;
 #endif
 	return 0;
 }
