@@ -38,11 +38,11 @@ static const char *const answers[][4] = { /* name, message, answer, status */
 	{"more", "Too many open files", "{\"type\":\"probe\",\"probe\":\"a\",\"hits\":21,\"state\":\"hit\"}", "0"},
 	{"state", "Too many open files", "{\"type\":\"probe\",\"probe\":\"a\",\"hits\":0,\"state\":\"not-hit\"}", "0"},
 	{"other", "Too many open files", "{\"type\":\"probe\",\"probe\":\"b\",\"hits\":20,\"state\":\"hit\"}", "0"},
-	{"frames", "Too many open files", "{\"type\":\"stack\",\"probe\":\"a\",\"frames\":[\"g\"],\"count\":20}", "0"},
+	{"frames", "Too many open files", "{\"type\":\"stack\",\"probe\":\"a\",\"stack\":[\"g\"],\"count\":20}", "0"},
 	{"text", "Too many open files", "no such probe", "0"},
 	{"reason", "No such file", "", "1"},
 	{"less", "Too many open files", "{\"type\":\"probe\",\"probe\":\"a\",\"hits\":3,\"state\":\"hit\"}", "0"},
-	{"unnamed", "Too many open files", "{\"type\":\"stack\",\"probe\":\"a\",\"frames\":[\"[libc.so.6]\"],\"count\":20}", "0"},
+	{"unnamed", "Too many open files", "{\"type\":\"stack\",\"probe\":\"a\",\"stack\":[\"[libc.so.6]\"],\"count\":20}", "0"},
 	{"nothing", "Too many open files", "", "0"},
 	{"error", "Too many open files", "no JSON", "1"},
 };
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	int fd = open("/dev/null", O_RDONLY);
 	if (fd >= 0) {
 		puts("{\"type\":\"probe\",\"probe\":\"a\",\"hits\":20,\"state\":\"hit\"}");
-		puts("{\"type\":\"stack\",\"probe\":\"a\",\"frames\":[\"f\"],\"count\":20}");
+		puts("{\"type\":\"stack\",\"probe\":\"a\",\"stack\":[\"f\"],\"count\":20}");
 		return 0;
 	}
 	if (strcmp(argv[1], "hangs") == 0)

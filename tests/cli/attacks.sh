@@ -38,6 +38,7 @@ every_command() {
   bounded 0 script "func:$1:step"
   bounded 0 stat --dry-run "func:$1:step(x)" # arguments by the names of the source
   bounded 3 why "func:$1:step"
+  bounded 1 stat --dry-run "uprobe:$1@other.c:1" # a line of the source
 }
 
 attack() { # KIND FILE [PATH]
@@ -92,6 +93,8 @@ for kind in ranges units attributes nested cycle imports rows files zeros; do
   attack $kind $kind.lib
   every_command ./$kind.lib
 done
+has "lines that cannot be read: the file, and what needs none" "$("$NOPWATCH" stat --dry-run uprobe:./rows.lib@other.c:1 2>&1)" \
+  "^nopwatch: cannot read the source lines of './rows.lib': .*uprobe:./rows.lib:FUNCTION does not need them"
 
 # ---- sections without an end --------------------------------------------------------------
 for kind in str line line_str info; do

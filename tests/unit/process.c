@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Processes as /proc shows them: mappings, threads, names, and the files behind their code. */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -459,8 +462,43 @@ START_TEST(places_of_our_own)
 }
 END_TEST
 
+/* Without descriptors nobody can be looked at: that is an error, and no empty list. */
+START_TEST(who_maps_a_file_is_known_or_an_error)
+{
+	struct nw_error err = {0};
+	struct nw_image *image;
+	struct rlimit limit;
+	int found = 0, refused = 0;
+
+	ck_assert_int_eq(nw_image_open("/proc/self/exe", false, &image, &err), 0);
+	const struct nw_image *images[] = {image};
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (int more = 0; more < 8; more++) {
+		nw_pids pids = {0};
+		bool there = false;
+		int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		close(next);
+		limit.rlim_cur = (rlim_t)(next + more);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		int ret = nw_processes_mapping(images, 1, &pids);
+		nw_vec_each (&pids, pid)
+			there |= *pid == getpid();
+		ck_assert_msg(ret == 0 ? there : ret == -EMFILE, "%d more: %d", more, ret);
+		found += there;
+		refused += ret == -EMFILE;
+		limit.rlim_cur = limit.rlim_max;
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		nw_vec_free(&pids);
+	}
+	ck_assert_int_gt(found, 0);
+	ck_assert_int_gt(refused, 0);
+	nw_image_free(image);
+}
+END_TEST
+
 UNIT_MAIN("process", mappings_are_read_with_all_that_is_known_of_them,
 	  anonymous_memory_has_no_path, forks_are_told_from_programs_that_were_started,
 	  a_process_that_is_gone_is_told_so, a_process_of_somebody_else_is_told_so,
 	  threads_are_listed_and_known_by_name, everybody_is_met_with_process_and_name,
-	  who_is_gone_is_not_met, files_behind_code_are_images, places_of_our_own)
+	  who_is_gone_is_not_met, files_behind_code_are_images, places_of_our_own,
+	  who_maps_a_file_is_known_or_an_error)

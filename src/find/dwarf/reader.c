@@ -367,7 +367,8 @@ static int have_opened(struct nw_reader *reader, unsigned int what, const char *
 
 	if (ret < 0 || !has_slices(reader->opener.socket))
 		return nw_fail(err, ret < 0 ? -ret : EIO,
-			       "no process to open it can be started");
+			       "no process to open it can be started: %s",
+			       nw_strerror(ret < 0 ? -ret : EIO));
 	ssize_t got = nw_opener_ask(&reader->opener, reader->file, what, name)
 			      ? wait_message(reader, reader->opener.socket, &code,
 					     sizeof(code), fd, wait, err)
@@ -639,7 +640,8 @@ int nw_reader_copy(struct nw_reader *reader, const struct nw_read_file *file,
 	reader->file = file;
 	int ret = reader->pid ? 0 : start(reader);
 	if (ret < 0)
-		return nw_fail(err, -ret, "no process to open it can be started");
+		return nw_fail(err, -ret, "no process to open it can be started: %s",
+			       nw_strerror(-ret));
 	ret = have_opened(reader, NW_WANT_COPY, "", &fd, &wait, err);
 	if (ret == -EHOSTDOWN || ret == -EIO)
 		stop(reader, &status);

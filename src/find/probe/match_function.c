@@ -626,10 +626,17 @@ static int match_line(const struct matching *m)
 {
 	const struct nw_spec *spec = m->spec;
 	struct nw_line_places found;
+	struct nw_error why = {0};
 	bool known;
 	int ret = nw_image_line(m->reader, m->image, spec->source, spec->line, &found,
-				&known, m->err);
+				&known, &why);
 
+	if (ret < 0) {
+		nw_fail(m->err, why.code, "cannot read the source lines of '%s': %s",
+			m->image->path, why.what);
+		nw_error_hint(m->err, "uprobe:%s:FUNCTION does not need them",
+			      m->image->path);
+	}
 	if (ret == 0 && (!known || *found.other || found.more || !found.places.count))
 		ret = line_fail(m, &found, known);
 	else if (ret == 0)

@@ -301,26 +301,39 @@ void nw_mapping_facts_free(struct nw_mapping_facts *facts)
 	*facts = (struct nw_mapping_facts){0};
 }
 
+/* Does the process map one of the files? -errno: what a machine lacks keeps us from seeing it. A process that has ended, or is
+ * another user's, maps none. */
+static int maps_one(pid_t pid, const struct nw_image *const *images, size_t count)
+{
+	nw_mappings maps = {0};
+	int ret = nw_process_maps(pid, &maps, NULL);
+	bool found = false;
+
+	ret = ret < 0 && nw_is_shortage(-ret) ? ret : 0;
+	for (size_t i = 0; i < count && !found && ret == 0; i++) {
+		errno = 0;
+		found = maps_it(pid, &maps, images[i]);
+		ret = found ? 0 : nw_shortage();
+	}
+	nw_mappings_free(&maps);
+	return ret < 0 ? ret : found;
+}
+
 int nw_processes_mapping(const struct nw_image *const *images, size_t count, nw_pids *out)
 {
 	nw_pids all = {0};
 	int ret = nw_process_all(&all, NULL);
 
 	nw_vec_each (&all, pid) {
-		nw_mappings maps = {0};
-		bool found = false;
 		if (ret < 0)
 			break;
-		if (nw_process_maps(*pid, &maps, NULL) == 0)
-			for (size_t i = 0; i < count && !found; i++)
-				found = maps_it(*pid, &maps, images[i]);
-		nw_mappings_free(&maps);
-		pid_t *slot = found ? nw_vec_add(out) : NULL;
+		ret = maps_one(*pid, images, count);
+		pid_t *slot = ret > 0 ? nw_vec_add(out) : NULL;
 		if (slot)
 			*slot = *pid;
-		else if (found)
+		else if (ret > 0)
 			ret = -ENOMEM;
 	}
 	nw_vec_free(&all);
-	return ret < 0 ? -ENOMEM : 0;
+	return ret < 0 ? ret : 0;
 }

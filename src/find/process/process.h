@@ -248,7 +248,7 @@ int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t 
 void nw_mapping_facts_free(struct nw_mapping_facts *facts);
 
 /* Lists the processes that map one of these files, by the numbers of /proc, as far as access is allowed. Returns 0
- * or -ENOMEM. */
+ * or -errno: of what the machine lacks (nw_is_shortage()). */
 int nw_processes_mapping(const struct nw_image *const *images, size_t count, nw_pids *out);
 
 /* Returns a path by which this process can open a mapped file; the caller frees. */

@@ -236,7 +236,7 @@ static const char *symbol_name(const struct nw_gathered *g)
 }
 
 /* Looks among the generated code of the process, or of those that run the file. */
-static int gather_generated(struct nw_gathered *g)
+static int gather_generated(struct nw_gathered *g, struct nw_error *err)
 {
 	enum {
 		MOST_PROCESSES = 16
@@ -246,7 +246,10 @@ static int gather_generated(struct nw_gathered *g)
 	int ret = g->pids.count ? 0 : nw_processes_mapping(&image, 1, &running);
 	const nw_pids *pids = g->pids.count ? &g->pids : &running;
 
-	if (ret == 0)
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot look for processes that run '%s': %s",
+			image->path, nw_strerror(-ret));
+	else
 		ret = nw_find_generated(g->spec.name, pids->item,
 					nw_min64(pids->count, MOST_PROCESSES),
 					&g->generated);
@@ -283,7 +286,7 @@ static int gather_symbol(struct nw_gathered *g, struct nw_error *err)
 		g->facts.interposed = g->interposed;
 	}
 	if (ret == 0 && g->symbol.state == NW_SYMBOL_MISSING)
-		ret = gather_generated(g);
+		ret = gather_generated(g, err);
 	return ret == -ENOMEM ? nw_no_memory(err) : ret;
 }
 

@@ -106,8 +106,9 @@ static int search_all(struct search *s, const struct nw_jumpers *who,
 
 	for (size_t i = 0; ret == 0 && !s->found && i < who->pid_count; i++)
 		ret = search_process(s, who->pids[i]);
-	if (ret == 0 && nw_processes_mapping(&image, 1, &pids) < 0)
-		ret = nw_no_memory(s->err);
+	if (ret == 0 && (ret = nw_processes_mapping(&image, 1, &pids)) < 0)
+		nw_fail(s->err, -ret, "cannot look for processes that run '%s': %s",
+			image->path, nw_strerror(-ret));
 	nw_vec_each (&pids, pid)
 		if (ret == 0 && !s->found)
 			ret = search_process(s, *pid);
