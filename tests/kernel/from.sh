@@ -45,8 +45,8 @@ is "of one build it says nothing" "$("$NOPWATCH" report built1.dat built1.dat 2>
 for i in 1 2 3; do
   before=$(date +%s)
   "$NOPWATCH" stat -q --at /1s -d 0.05 "usdt:$PWD/server:myserver:*" >/dev/null 2>err && [ "$(date +%s)" -gt "$before" ] && echo waited
-done >at
-is "--at waits for the next multiple on the clock" "$(paste -sd ' ' at)" "waited waited waited"
+done >waits
+is "--at waits for the next multiple on the clock" "$(paste -sd " " waits)" "waited waited waited"
 "$NOPWATCH" record --at /1h "usdt:$PWD/server:myserver:*" -o never.dat 2>said & run=$!
 wait_for grep -q '^nopwatch: waiting until [0-9:]*$' said
 is "nothing is armed meanwhile" "$(our_instances)" ""

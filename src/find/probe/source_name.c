@@ -53,7 +53,8 @@ static size_t operator_len(const char *name, size_t at, size_t len)
 	const size_t size = sizeof(word) - 1;
 
 	if (len - at < size || memcmp(name + at, word, size) != 0 ||
-	    (at && nw_is_word(name[at - 1])) || (len - at > size && nw_is_word(name[at + size])))
+	    (at && nw_is_word(name[at - 1])) ||
+	    (len - at > size && nw_is_word(name[at + size])))
 		return 0;
 	return size + strspn(name + at + size, "<>=-*");
 }

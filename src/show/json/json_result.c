@@ -233,8 +233,7 @@ static bool read_buckets(const nw_json_value *list, struct nw_histogram *h)
 		    !read_value(nw_json_element(of, 1), h->is_signed, &bucket.high) ||
 		    !nw_json_unsigned(nw_json_element(of, 2), &bucket.count) ||
 		    nw_add_overflows(sum, bucket.count, &sum) || sum > h->count ||
-		    !has_values(h, &bucket) ||
-		    !nw_histogram_restore_bucket(h, &bucket))
+		    !has_values(h, &bucket) || !nw_histogram_restore_bucket(h, &bucket))
 			return false;
 	}
 	return sum == h->count;
@@ -306,7 +305,8 @@ static bool read_distribution(const nw_json_value *dist, struct nw_histogram *h)
 	    !nw_json_double(nw_json_member(dist, "stddev"), &stddev))
 		return false;
 	nw_histogram_restore(h, mean, stddev);
-	return are_of_values(h, mean, stddev) && read_buckets(nw_json_member(dist, "buckets"), h) &&
+	return are_of_values(h, mean, stddev) &&
+	       read_buckets(nw_json_member(dist, "buckets"), h) &&
 	       read_linear(nw_json_member(dist, "linear"), h);
 }
 
