@@ -13,7 +13,7 @@ some_disabled() {
 }
 
 # requests come by the thousand a second
-"$SERVER" -t 1 -p 50 -d 60 >/dev/null & server=$!
+"$SERVER" -t 1 -p 50 -d 600 >/dev/null & server=$!
 begun $server "$SERVER"
 "$NOPWATCH" stat -j 'myserver:*' -p $server --max-rate 100 -o all.json 2>said & stat=$!
 wait_for grep -q 'request__done: disabled' said

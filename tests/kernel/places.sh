@@ -1,6 +1,6 @@
 # Without a /run that can be written, sessions are noted in /tmp/nopwatch: where anybody may have put something of
 # that name before. It is used only if it is a directory of ours alone, and nothing in it makes nopwatch wait.
-# in turn: it removes all events that stay
+# alone: what it puts into /tmp/nopwatch is there for all
 . "$(dirname "$0")/../lib/kernel.sh"
 
 [ -e /tmp/nopwatch ] && skip_all "there is a /tmp/nopwatch"

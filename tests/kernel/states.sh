@@ -1,5 +1,5 @@
 # --states: where the time of spans went is what the kernel counts itself.
-# in turn: it uses the top-level buffer
+# alone: it reads the disk beside nobody, and uses the top-level buffer
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/page.sh
 . "$TESTS_LIB/page.sh"

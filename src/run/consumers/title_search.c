@@ -24,9 +24,12 @@ enum {
 	MOST_KNOWN = 1024, /* titles that are remembered */
 	MOST_SLOW = 20,	   /* titles that took too long, until none is searched any more */
 	SLICE_MS = 20,	   /* time between two checks of the limits while waiting */
+	/* So often nothing has come in a slice. Where a busy machine, or its host, lets neither process run, time passes in
+	 * which the other one cannot answer, but no slices. */
+	MOST_SLICES = 100
 };
 static const uint64_t most_cpu = 100 * MS, /* per title */
-	most_wait = 2000 * MS, most_hurry = 500 * MS;
+	most_hurry = 500 * MS;
 
 /* What the process answers. */
 struct answer {
@@ -165,10 +168,10 @@ static uint64_t cpu_of(const struct nw_title_search *search)
 /* Waits for an answer. Returns 0, ETIMEDOUT, or EPIPE: the process has ended. */
 static int wait_answer(struct nw_title_search *search, bool hurry, struct answer *answer)
 {
-	const uint64_t since = nw_clock_ns(CLOCK_MONOTONIC), cpu = cpu_of(search);
-	uint64_t spent = since;
+	const uint64_t cpu = cpu_of(search);
+	uint64_t spent = nw_clock_ns(CLOCK_MONOTONIC);
 
-	for (;;) {
+	for (int slices = 0;; slices++) {
 		ssize_t got = nw_receive_message(search->socket, answer, sizeof(*answer),
 						 NULL);
 		if (got == sizeof(*answer))
@@ -179,7 +182,7 @@ static int wait_answer(struct nw_title_search *search, bool hurry, struct answer
 		if (hurry || nw_is_end_pending())
 			search->hurried += now - spent;
 		spent = now;
-		if (cpu_of(search) - cpu > most_cpu || now - since > most_wait ||
+		if (cpu_of(search) - cpu > most_cpu || slices >= MOST_SLICES ||
 		    search->hurried > most_hurry)
 			return ETIMEDOUT;
 	}
