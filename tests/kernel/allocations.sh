@@ -51,7 +51,7 @@ try "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- 
 try "stat --by" --facts "$NOPWATCH" stat -q -j --by comm "usdt:$rare:*" -- "$load"
 try "stat --stack" --facts "$NOPWATCH" stat -q -j --stack "usdt:$rare:*" -- "$load"
 # its lines have no room for a reason: a note says it
-try "stat -f folded" "$NOPWATCH" stat -f folded --stack "usdt:$rare:*" -- "$load"
+try "stat -f folded" --fallback 'rare:[a-z]+;.*\[(rare|cut off|libc\.so\.6|ld-linux[^];]*)\].* [0-9]+$' "$NOPWATCH" stat -f folded --stack "usdt:$rare:*" -- "$load"
 try "stat --states" --facts "$NOPWATCH" stat -q -j --states "usdt:$rare:*" -- "$load"
 try "top" --terminal "$NOPWATCH" top -i 50ms "usdt:$rare:*" -- "$load"
 try "trace" --facts "$NOPWATCH" trace -q -j "usdt:$rare:*" -- "$load"
