@@ -149,12 +149,17 @@ static int open_stacks(struct nw_run *run, struct nw_error *err)
 		nw_stacks_linked(run->delivery.stacks);
 	run->result->stacks = run->delivery.stacks;
 	enum nw_clock clock = live ? nw_session_clock(run->live.session) : NW_CLOCK_OTHER;
-	if (clock != NW_CLOCK_OTHER && !run->live.space.foreign && nw_proc_is_ours())
-		if (nw_stacks_watch(run->delivery.stacks, clock == NW_CLOCK_MONO
-								  ? CLOCK_MONOTONIC
-								  : CLOCK_BOOTTIME) < 0)
-			return nw_no_memory(err);
-	return 0;
+	if (clock == NW_CLOCK_OTHER || run->live.space.foreign || !nw_proc_is_ours())
+		return 0;
+	int ret = nw_stacks_watch(run->delivery.stacks, clock == NW_CLOCK_MONO
+								? CLOCK_MONOTONIC
+								: CLOCK_BOOTTIME);
+	if (ret == -ENOMEM)
+		return nw_no_memory(err);
+	return ret < 0 ? nw_fail(err, -ret,
+				 "--stack: the mappings of processes cannot be watched: %s",
+				 nw_strerror(-ret))
+		       : 0;
 }
 
 int nw_run_open_stacks(struct nw_run *run, struct nw_error *err)

@@ -237,6 +237,9 @@ void nw_reader_inside(struct nw_reader *reader);
 /* Did a file system with debug files not answer? Then they are not looked for any more, and functions lack what only
  * such a file has. */
 bool nw_reader_lacks_debug_files(const struct nw_reader *reader);
+/* Returns the errno of a debug file that could not be opened since the last call, although it may be there (EMFILE, EIO); 0: none.
+ * The answer to the question is without its names. */
+int nw_reader_take_shortage(struct nw_reader *reader);
 /* Makes the reader return the linker's names of functions from now on. */
 void nw_reader_linked(struct nw_reader *reader);
 /* Tells that the run is about to end: from now on all questions together may take half a second. */

@@ -48,6 +48,7 @@ struct nw_reader {
 	struct nw_error closed;	 /* code 0: questions are answered */
 	unsigned int unanswered; /* times that a file system did not answer */
 	bool has_debug_file;	 /* or waits for one: since it was started */
+	int debug_shortage; /* why a debug file that there may be was not opened; 0: none */
 	/* A file system with debug files did not answer: none is looked for any more. */
 	bool no_debug_files;
 	struct nw_buf question;
@@ -375,6 +376,8 @@ static int have_opened(struct nw_reader *reader, unsigned int what, const char *
 			      : 0;
 	if (what < NW_WANT_FILE && (got < 0 || code == 0))
 		reader->has_debug_file = true;
+	if (what < NW_WANT_FILE && nw_is_shortage(code))
+		reader->debug_shortage = code;
 	if (got == -ETIMEDOUT)
 		return tell_unanswered(err);
 	if (got == 0)
@@ -406,6 +409,8 @@ static int give_descriptor(struct nw_reader *reader, struct nw_wire *answer,
 	int fd = refused ? -ENOENT : reader->file->get(reader->file->arg, what, name);
 	const int32_t code = fd < 0 ? -fd : 0;
 	int ret = 0;
+	if (what < NW_WANT_FILE && nw_is_shortage(code))
+		reader->debug_shortage = code;
 	if (!nw_send_message(reader->socket, &code, sizeof(code), fd))
 		ret = tell_unsent(reader, err);
 	if (fd >= 0)
@@ -541,6 +546,14 @@ static int finish(const struct nw_wire *answer, struct nw_error *err)
 		       ? nw_fail(err, EIO,
 				 "the process that reads the file has sent a bad request")
 		       : 0;
+}
+
+int nw_reader_take_shortage(struct nw_reader *reader)
+{
+	const int code = reader->debug_shortage;
+
+	reader->debug_shortage = 0;
+	return code;
 }
 
 int nw_reader_file(struct nw_reader *reader, const struct nw_read_file *file,

@@ -332,11 +332,17 @@ static int ask_place(struct nw_stacks *stacks, struct nw_module *module,
 	return 0;
 }
 
-/* Debug files are given up for all files at once, so this is noted once. */
+/* Debug files are given up for all files at once, so that is noted once. One that could not be opened was only this module's. */
 static void note_debug_files(struct nw_stacks *stacks, const struct nw_module *module)
 {
+	const int shortage = nw_reader_take_shortage(stacks->reader);
 	struct nw_error why;
 
+	if (shortage) {
+		nw_fail(&why, shortage, "its debug file cannot be opened: %s",
+			nw_strerror(shortage));
+		note_unread(stacks, module, false, &why);
+	}
 	if (stacks->debug_files_noted || !nw_reader_lacks_debug_files(stacks->reader))
 		return;
 	stacks->debug_files_noted = true;

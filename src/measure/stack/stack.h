@@ -113,7 +113,7 @@ void nw_stack_counts_free(struct nw_stack_counts *counts);
  * Asks the kernel to report mappings from now on, so that those of processes that end, and of libraries that are
  * unloaded, are known. If the kernel does not report them, processes are only looked at. Must be called before the
  * first hit, and only if the kernel's process numbers are those of our namespace. clock: that of the hits. Returns
- * -ENOMEM on failure.
+ * -errno of what is short: memory, or descriptors.
  */
 int nw_stacks_watch(struct nw_stacks *stacks, clockid_t clock);
 /* Takes in all mappings up to this time, because no older stack will come. Returns -ENOMEM on failure. */

@@ -81,14 +81,14 @@ static int open_events(clockid_t clock, int cpu)
 #endif
 }
 
-/* Opens the events of a CPU. A CPU that is offline is not watched. Returns -ENOMEM on failure. */
+/* Opens the events of a CPU. A CPU that is offline is not watched. Returns -errno of what is short (nw_shortage()). */
 static int open_cpu(struct nw_map_watch *watch, int number)
 {
+	errno = 0;
 	int fd = open_events(watch->clock, number);
-	struct cpu *cpu = fd >= 0 ? nw_vec_add(&watch->cpus) : NULL;
-
 	if (fd < 0)
-		return 0;
+		return nw_shortage();
+	struct cpu *cpu = nw_vec_add(&watch->cpus);
 	if (!cpu) {
 		close(fd);
 		return -ENOMEM;

@@ -26,7 +26,8 @@ struct nw_map_change {
 
 struct nw_map_watch;
 
-/* *out NULL: the kernel does not report mappings to us, or not with this clock. Returns -ENOMEM on failure. */
+/* *out NULL: the kernel does not report mappings to us, or not with this clock. Returns -errno of what is short:
+ * memory, or descriptors. */
 int nw_map_watch_open(clockid_t clock, struct nw_map_watch **out);
 void nw_map_watch_free(struct nw_map_watch *watch);
 /* Returns 1 with the next change up to this time, which is valid until the next call; 0: there is none; -ENOMEM: a
