@@ -116,8 +116,8 @@ int nw_opener_start(struct nw_opener *opener, int reader)
 	return 0;
 }
 
-bool nw_opener_ask(const struct nw_opener *opener, const struct nw_read_file *file,
-		   unsigned int what, const char *name)
+int nw_opener_ask(const struct nw_opener *opener, const struct nw_read_file *file,
+		  unsigned int what, const char *name)
 {
 	static const char zeros[ALIGN];
 	const struct request request = {file->get, what, (uint32_t)strlen(name) + 1};
@@ -127,8 +127,9 @@ bool nw_opener_ask(const struct nw_opener *opener, const struct nw_read_file *fi
 	nw_buf_add(&message, name, request.name_size);
 	nw_buf_add(&message, zeros, arg_offset(request.name_size) - message.len);
 	nw_buf_add(&message, file->arg, file->size);
-	bool sent = !message.failed && message.len <= MOST_REQUEST &&
-		    nw_send_message(opener->socket, message.data, message.len, -1);
+	int ret = message.failed ? -ENOMEM : message.len > MOST_REQUEST ? -EINVAL : 0;
+	if (ret == 0 && !nw_send_message(opener->socket, message.data, message.len, -1))
+		ret = -errno;
 	nw_buf_free(&message);
-	return sent;
+	return ret;
 }

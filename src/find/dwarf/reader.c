@@ -370,10 +370,12 @@ static int have_opened(struct nw_reader *reader, unsigned int what, const char *
 		return nw_fail(err, ret < 0 ? -ret : EIO,
 			       "no process to open it can be started: %s",
 			       nw_strerror(ret < 0 ? -ret : EIO));
-	ssize_t got = nw_opener_ask(&reader->opener, reader->file, what, name)
-			      ? wait_message(reader, reader->opener.socket, &code,
-					     sizeof(code), fd, wait, err)
-			      : 0;
+	int asked = nw_opener_ask(&reader->opener, reader->file, what, name);
+	if (asked == -ENOMEM)
+		return nw_no_memory(err);
+	ssize_t got = asked == 0 ? wait_message(reader, reader->opener.socket, &code,
+						sizeof(code), fd, wait, err)
+				 : 0;
 	if (what < NW_WANT_FILE && (got < 0 || code == 0))
 		reader->has_debug_file = true;
 	if (what < NW_WANT_FILE && nw_is_shortage(code))

@@ -90,9 +90,10 @@ struct nw_opener {
 
 /* Starts the opener, which passes files to `reader`, the socket of the reader process. Returns 0 or -errno. */
 int nw_opener_start(struct nw_opener *opener, int reader);
-/* Has a file opened. The opener sends errno (4) to opener->socket, and the same with the descriptor to the reader. */
-bool nw_opener_ask(const struct nw_opener *opener, const struct nw_read_file *file,
-		   unsigned int what, const char *name);
+/* Has a file opened. The opener sends errno (4) to opener->socket, and the same with the descriptor to the reader.
+ * Returns 0; -ENOMEM; another -errno: the request cannot be sent. */
+int nw_opener_ask(const struct nw_opener *opener, const struct nw_read_file *file,
+		  unsigned int what, const char *name);
 /* Sends one message, with a descriptor unless fd is -1. */
 bool nw_send_message(int socket, const void *bytes, size_t len, int fd);
 /* Receives one message, and the descriptor that comes with it (fd NULL: none is taken); *fd -1: none. Returns the
