@@ -39,7 +39,7 @@ int nw_summary_open(const struct nw_summary_options *options, struct nw_summary 
 	s->broken = calloc(options->span_count + 1, sizeof(*s->broken));
 	s->fitting = calloc(options->span_count + 1, sizeof(*s->fitting));
 	s->strays = calloc(options->span_count + 1, sizeof(*s->strays));
-	bool made = s->probe && s->broken && s->fitting &&
+	bool made = s->probe && s->broken && s->fitting && s->strays &&
 		    nw_row_shape_init(&s->shape, &s->options) == 0 &&
 		    nw_open_init(&s->open, options->most_open) == 0;
 	made = made &&

@@ -139,6 +139,9 @@ static Dwarf_Frame *find_frame(struct nw_cfi *cfi, uint64_t vaddr)
 
 	if (cfi->frames && dwarf_cfi_addrframe(cfi->frames, vaddr, &frame) == 0)
 		return frame;
+	/* That there is no debug file would hide the reason in errno. */
+	if (nw_shortage() < 0)
+		return NULL;
 	if (!cfi->debug.looked)
 		find_debug_frames(cfi);
 	if (cfi->debug.frames && dwarf_cfi_addrframe(cfi->debug.frames, vaddr, &frame) == 0)
