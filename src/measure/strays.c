@@ -141,7 +141,7 @@ bool nw_strays_find(const struct nw_strays *strays, struct nw_strays_found *out)
 	if (strays->elsewhere < LEAST || strays->elsewhere * 2 < strays->ends)
 		return false;
 	out->start_probe = strays->start[0].probe;
-	/* Of arguments that agree equally often, those at one place come first. */
+	/* If several pairs agree equally often, a pair of one place comes first. */
 	for (int turn = 0; turn < 2; turn++)
 		for (int arg = 0; arg < NW_STRAY_ARGS; arg++)
 			for (int end = 0; end < NW_STRAY_ARGS; end++) {

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "show/formats.h"
 
-/* What is printed of hostile lines agrees with itself, so that it is read again. */
+/* The output for hostile lines agrees with itself, so it is read again. */
 static void read_again(const struct nw_output *output)
 {
 	static const char end[] = "{\"type\":\"end\"}\n";

@@ -143,7 +143,7 @@ START_TEST(what_it_may_do)
 	char path[64], target[256];
 	struct rlimit core;
 
-	/* What it gives up must be there: a shell may forbid core files, and root may have no groups. */
+	/* The reader can only give up what is there: a shell may forbid core files, and root may have no groups. */
 	ck_assert_int_eq(getrlimit(RLIMIT_CORE, &core), 0);
 	core.rlim_cur = core.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_CORE, &core), 0);

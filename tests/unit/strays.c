@@ -113,7 +113,7 @@ START_TEST(arguments_that_agree)
 }
 END_TEST
 
-/* Who attaches in the middle sees ends without starts, and a few are no proof. */
+/* A run that begins in the middle sees ends without starts: a few of them are no proof. */
 START_TEST(few_ends_prove_nothing)
 {
 	static const struct program p = {"", 4, 3, "irc", "irc", true, 0, 0};

@@ -24,14 +24,14 @@ enum {
 	MOST_KNOWN = 1024, /* titles that are remembered */
 	MOST_SLOW = 20,	   /* titles that took too long, until none is searched any more */
 	SLICE_MS = 20,	   /* time between two checks of the limits while waiting */
-	/* So often nothing has come in a slice. Where a busy machine, or its host, lets neither process run, time passes in
+	/* The most slices in which nothing has come. Where a busy machine, or its host, lets neither process run, time passes in
 	 * which the other one cannot answer, but no slices. */
 	MOST_SLICES = 100
 };
 static const uint64_t most_cpu = 100 * MS, /* per title */
 	most_hurry = 500 * MS;
 
-/* What the process answers. */
+/* The process's answer. */
 struct answer {
 	int32_t code;	    /* of regexec() */
 	uint32_t from, end; /* of what was found, in the title; equal: nothing */
