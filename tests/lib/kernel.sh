@@ -177,12 +177,10 @@ tracefs_state() {
     alone && NF { print "other " $0 }'
 }
 
-# Settings, and what is not ours, are compared if we were alone both times: others may have changed them then or now. (A guest of
-# tests/vm compares them around each command.)
+# A setting that others had changed, then or now, is not compared, nor what is not ours unless we were alone both times.
 comparable() { # STATE OTHER
-  awk 'NR == FNR { there[$1] = 1; next }
-    /^alone$/ { here = 1; next }
-    /^(setting|other) / && !(here && "alone" in there) { next } { print }' <(echo "$2") <(echo "$1")
+  awk 'NR == FNR { there[/^setting / ? $2 : $1] = 1; next }
+    /^alone$/ || /^setting / && !($2 in there) || /^other / && !("alone" in there) { next } { print }' <(echo "$2") <(echo "$1")
 }
 
 # state_since STATE: what it is now; if nothing differs that can be compared, that state.
