@@ -113,6 +113,10 @@ has "the last one says how short it is" "$(grep '^--- report 3' out)" '^--- repo
 holds "in JSON, too" out.json "{(p['interval'], p.get('interval_ns', 0) // 1000000) for p in of('probe') if 'interval' in p} == {(1, 0), (2, 0), (3, 200)}"
 "$NOPWATCH" report -j -i 250ms "$sample" >out.json
 holds "in JSON as ISO 8601" out.json "of('span')[0]['time'][10] == 'T' and of('span')[0]['time'][-1] == 'Z'"
+"$NOPWATCH" report --top 1 --hist arg1 "$sample" >out
+has "--top keeps a probe that has the argument asked for" "$(cat out)" '^myserver:lookup__done, arg1:$'
+is "and only one" "$(grep -c '^myserver:[a-z_]* arg1 ' out)" 1
+has "the others are in the row of the rest" "$(cat out)" '^\(5 more\) '
 has "arguments are in CSV" "$("$NOPWATCH" report -f csv --hist arg0 "$sample" | grep '^arg,')" \
   '^arg,myserver:request__start,,,913,[0-9.]+(,[0-9]+){8},,,,[a-z0-9]+,,,,,,,,,$'
 

@@ -134,6 +134,37 @@ static void order(nw_ranking *ranking, enum nw_sort sort)
 		      sort == NW_SORT_NAME ? by_name : by_key);
 }
 
+/* Cuts the ranking of probes after the first view.top. If none of these has an argument that --hist asks for, the best one
+ * that has it stays, too. */
+static void cut(const struct nw_report *report, enum nw_subject subject,
+		nw_ranking *ranking)
+{
+	size_t top = report->view.top;
+
+	if (!top || ranking->count <= top)
+		return;
+	size_t hists = subject == NW_SUBJECT_PROBES && report->hists
+			       ? report->hists->count
+			       : 0;
+	size_t kept = top;
+
+	for (size_t h = 0; h < hists; h++) {
+		const char *name = report->hists->item[h].name;
+		size_t i = 0;
+		while (i < ranking->count &&
+		       nw_arg_find(report->selection->probes.item[ranking->item[i].index],
+				   name) < 0)
+			i++;
+		if (i >= kept && i < ranking->count) {
+			struct nw_ranked asked = ranking->item[i];
+			memmove(&ranking->item[kept + 1], &ranking->item[kept],
+				(i - kept) * sizeof(asked));
+			ranking->item[kept++] = asked;
+		}
+	}
+	ranking->count = kept;
+}
+
 int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sort sort,
 	    nw_ranking *out)
 {
@@ -153,8 +184,7 @@ int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sor
 				  probes ? report->selection->probes.item[i]->label
 					 : report->spans[i].name);
 	order(out, sort);
-	if (report->view.top && out->count > report->view.top)
-		out->count = report->view.top;
+	cut(report, subject, out);
 	return ret;
 }
 

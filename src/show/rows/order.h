@@ -13,8 +13,8 @@ struct nw_ranked {
 
 typedef NW_VEC(struct nw_ranked) nw_ranking;
 
-/* Ranks all probes or spans, best first (in their order of selection, if sort is the default), at most view.top.
- * -ENOMEM. */
+/* Ranks all probes or spans, best first (in their order of selection, if sort is the default), the first view.top
+ * and, for each argument of --hist that none of these has, the first probe that has it. -ENOMEM. */
 int nw_rank(const struct nw_report *report, enum nw_subject subject, enum nw_sort sort,
 	    nw_ranking *out);
 /* Ranks all groups in which a probe or span has a row. -ENOMEM. */
