@@ -59,7 +59,7 @@ counted "dns: every name" span getaddrinfo 127.0.0.77 127.0.0.77=3
 recipe reads --filter 'count == 4711' -- ./calls
 holds "reads: every read of that size" out.json "probe('syscalls:sys_enter_read')['hits'] == 30"
 recipe files -- ./calls
-is "files: each function that opens one" "$(j out.json "' '.join(sorted(r['args']['path'] for r in rows if 'wanted' in str(r.get('args'))))")" \
+is "files: each function that opens one" "$(j out.json "' '.join(sorted(r['args'].get('file') or r['args']['name'] for r in rows if 'wanted' in str(r.get('args'))))")" \
   "wanted-fopen wanted-open wanted-openat wanted-opendir"
 
 cat >throw.cc <<'C'

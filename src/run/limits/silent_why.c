@@ -132,7 +132,7 @@ static int diagnose(struct nw_silent *silent, struct nw_probe *probe,
 
 /*
  * The command is over, and its mappings are gone, so its memory cannot be checked. Its arguments and its environment say
- * whether it was told to fire the probe.
+ * whether it was told to fire the probe. Returns 1: it was not; 0; or an error.
  */
 static int explain_ended(const struct nw_run *run, const struct nw_probe *probe,
 			 struct nw_probe_state *out, struct nw_error *err)
@@ -153,10 +153,10 @@ static int explain_ended(const struct nw_run *run, const struct nw_probe *probe,
 			  ? nw_no_memory(err)
 			  : 0;
 	nw_buf_free(&words);
-	if (ret == 0 && text)
-		out->text =
-			run->result->state_texts.item[run->result->state_texts.count - 1];
-	return ret;
+	if (ret < 0 || !text)
+		return ret;
+	out->text = run->result->state_texts.item[run->result->state_texts.count - 1];
+	return 1;
 }
 
 int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
@@ -167,11 +167,13 @@ int nw_silent_why(struct nw_silent *silent, struct nw_probe *probe,
 	const enum nw_end_reason reason = result->reason;
 	struct nw_diagnosis diagnosis;
 
-	/* If everybody counts, CMD has loaded none of the files: others, which may run on, have to. */
-	if (!seen->mapped && (reason == NW_END_PROCESS ||
-			      (reason == NW_END_COMMAND &&
-			       (result->restricted || silent->run->request->all))))
-		return explain_ended(silent->run, probe, out, err);
+	if (!seen->mapped && (reason == NW_END_PROCESS || reason == NW_END_COMMAND)) {
+		int ret = explain_ended(silent->run, probe, out, err);
+		/* If everybody counts, others than CMD may load the file, and may run on. */
+		if (ret != 0 || reason == NW_END_PROCESS || result->restricted ||
+		    silent->run->request->all)
+			return ret < 0 ? ret : 0;
+	}
 	const struct nw_silent_file *file = probe->points.count
 						    ? file_of(silent, probe->points.item)
 						    : NULL;
