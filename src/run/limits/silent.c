@@ -69,24 +69,22 @@ static int find_points(const struct nw_run *run, bool silent, struct points *out
 static int read_back(struct nw_run *run, const struct points *silent, struct silence *found,
 		     struct nw_error *err)
 {
+	const uint64_t *before = run->live.profile, *after = run->live.counted;
 	struct nw_presence *seen = calloc(silent->points.count + 1, sizeof(*seen));
-	uint64_t *counted = calloc(run->result->plan.points.count + 1, sizeof(*counted));
 	const pid_t *pids = run->request->pid_count ? run->request->pids : NULL;
-	int ret = seen && counted ? 0 : nw_no_memory(err);
+	int ret = seen ? 0 : nw_no_memory(err);
 
 	if (ret == 0)
 		ret = nw_points_presence(silent->points.item, silent->points.count, pids,
 					 run->request->pid_count, seen, err);
-	if (ret == 0 && nw_session_profile(run->live.session, counted) < 0)
-		memset(counted, 0, run->result->plan.points.count * sizeof(*counted));
 	for (size_t i = 0; ret == 0 && i < silent->points.count; i++) {
 		uint32_t number = silent->planned.item[i];
 		struct silence *s = &found[run->result->plan.points.item[number].probe];
 		nw_presence_add(&s->seen, &seen[i]);
-		s->counted += counted[number];
+		if (before && after && after[number] > before[number])
+			s->counted += after[number] - before[number];
 	}
 	free(seen);
-	free(counted);
 	return ret;
 }
 
