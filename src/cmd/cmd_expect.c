@@ -208,10 +208,7 @@ static int write_out(struct test *t, struct nw_error *err)
 
 	if (ret < 0)
 		return ret;
-	ret = nw_sink_write(&sink, &t->out, err);
-	if (nw_sink_close(&sink, ret == 0 ? err : NULL) < 0 && ret == 0)
-		ret = -EIO;
-	return sink.closed ? 0 : ret;
+	return nw_sink_finish(&sink, 0, &t->out, err);
 }
 
 static int run(const struct nw_args *args)

@@ -42,16 +42,16 @@ static int run(const struct nw_args *args)
 	struct nw_sink sink;
 	int ret = find_out(args, &features, &cost, &err);
 
-	if (ret == 0)
-		ret = nw_sink_open(args->output, args->format, &sink, &err);
 	if (ret == 0 && nw_output_make(args->format, &output) < 0)
 		ret = nw_no_memory(&err);
+	if (ret == 0)
+		ret = nw_sink_open(args->output, args->format, &sink, &err);
 	output.plain = args->plain;
 	if (ret == 0) {
 		output.format->features(&output, &features);
 		if (args->format == &nw_output_text)
 			nw_text_overheads(&output, &cost);
-		ret = nw_sink_write(&sink, &output.text, &err);
+		ret = nw_sink_finish(&sink, ret, &output.text, &err);
 	}
 	nw_output_free(&output);
 	if (ret < 0)

@@ -29,11 +29,9 @@ static int run(const struct nw_args *args)
 	if (ret == 0)
 		ret = nw_sink_open(args->output, args->format, &sink, &err);
 	if (ret == 0)
-		ret = nw_sink_write(&sink, &out, &err);
-	if (ret == 0)
-		ret = nw_sink_close(&sink, &err);
+		ret = nw_sink_finish(&sink, ret, &out, &err);
 	nw_buf_free(&out);
-	return ret < 0 && !sink.closed ? nw_failure(&nw_cmd_script, &err) : NW_EXIT_OK;
+	return ret < 0 ? nw_failure(&nw_cmd_script, &err) : NW_EXIT_OK;
 }
 
 const struct nw_command nw_cmd_script = {

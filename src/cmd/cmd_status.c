@@ -50,11 +50,9 @@ static int print(struct nw_management *m, const nw_event_statuses *events,
 		output.format->status(&output, &status);
 	if (ret == 0 && !events->count && args->format->for_people && !args->quiet)
 		nw_note("there is no uprobe event");
-	if (ret == 0)
-		ret = nw_sink_write(&sink, &output.text, err);
+	ret = nw_sink_finish(&sink, ret, &output.text, err);
 	nw_output_free(&output);
-	int end = nw_sink_close(&sink, ret == 0 ? err : NULL);
-	return ret < 0 && !sink.closed ? ret : end;
+	return ret;
 }
 
 static int run(const struct nw_args *args)

@@ -94,13 +94,11 @@ int nw_management_finish(struct nw_management *m, struct nw_error *err)
 	if (ret == 0 && !m->args->dry_run && shows)
 		nw_vec_each (nw_manager_changes(m->manager), change)
 			output.format->change(&output, change);
-	if (ret == 0)
-		ret = nw_sink_write(&sink, &output.text, err);
-	int end = nw_sink_close(&sink, ret == 0 ? err : NULL);
+	ret = nw_sink_finish(&sink, ret, &output.text, err);
 	nw_output_free(&output);
-	if (ret == 0 && end == 0 && nw_manager_left(m->manager)->count) {
-		end = nw_fail(err, EBUSY, "%s", nw_manager_left(m->manager)->item[0]);
+	if (ret == 0 && nw_manager_left(m->manager)->count) {
+		ret = nw_fail(err, EBUSY, "%s", nw_manager_left(m->manager)->item[0]);
 		nw_error_hint(err, "once nobody does, `nopwatch clean` takes it away");
 	}
-	return ret < 0 ? ret : end;
+	return ret;
 }

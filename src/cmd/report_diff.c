@@ -468,8 +468,7 @@ static int run(struct report_diff *r, struct nw_error *err)
 	if (!r->args->no_pager)
 		nw_sink_page(&r->sink);
 	print(r);
-	ret = nw_sink_write(&r->sink, &r->output.text, err);
-	return ret < 0 ? ret : nw_sink_close(&r->sink, err);
+	return nw_sink_finish(&r->sink, 0, &r->output.text, err);
 }
 
 int nw_report_diff(const struct nw_args *args, const struct nw_command *command)
@@ -478,7 +477,7 @@ int nw_report_diff(const struct nw_args *args, const struct nw_command *command)
 	struct nw_error err = {0};
 	int ret = run(&r, &err), status = NW_EXIT_OK;
 
-	if (ret < 0 && !r.sink.closed)
+	if (ret < 0)
 		status = nw_failure(command, &err);
 	else if (tell_failures(&r))
 		status = NW_EXIT_FAILED;

@@ -124,3 +124,14 @@ int nw_sink_close(struct nw_sink *sink, struct nw_error *err)
 	sink->file = NULL;
 	return ret == 0 ? 0 : sink_fail(sink, err);
 }
+
+int nw_sink_finish(struct nw_sink *sink, int ret, struct nw_buf *text,
+		   struct nw_error *err)
+{
+	if (ret == 0)
+		ret = nw_sink_write(sink, text, err);
+	int end = nw_sink_close(sink, ret == 0 ? err : NULL);
+	if (sink->closed)
+		return 0;
+	return ret < 0 ? ret : end;
+}

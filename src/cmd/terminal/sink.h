@@ -32,6 +32,9 @@ bool nw_sink_put(struct nw_sink *sink, const char *bytes, size_t len);
 /* Writes and empties the buffer. -EPIPE marks the sink closed. */
 int nw_sink_write(struct nw_sink *sink, struct nw_buf *text, struct nw_error *err);
 int nw_sink_close(struct nw_sink *sink, struct nw_error *err);
+/* Writes the last text if ret is 0, and closes the sink. Returns ret or the first error; 0 if the reader has closed the pipe. */
+int nw_sink_finish(struct nw_sink *sink, int ret, struct nw_buf *text,
+		   struct nw_error *err);
 /* Keeps all text for a pager from now on, if the sink is a terminal and the format is for people. */
 void nw_sink_page(struct nw_sink *sink);
 /* Shows the kept text. nw_sink_close() does so, too. */
