@@ -125,8 +125,7 @@ int nw_sink_close(struct nw_sink *sink, struct nw_error *err)
 	return ret == 0 ? 0 : sink_fail(sink, err);
 }
 
-int nw_sink_finish(struct nw_sink *sink, int ret, struct nw_buf *text,
-		   struct nw_error *err)
+int nw_sink_finish(struct nw_sink *sink, int ret, struct nw_buf *text, struct nw_error *err)
 {
 	if (ret == 0)
 		ret = nw_sink_write(sink, text, err);
