@@ -71,13 +71,13 @@ judged() { # HOW [OPTION...]: what the judge says of it
 }
 is "a wrong answer without the reason" "$(judged silent --facts)" "another answer"
 for how in more state other frames; do
-  is "the reason, and what is not so ($how)" "$(judged $how --facts --frames)" "the reason, and another answer"
+  is "the reason, and what is not so ($how)" "$(judged $how --facts)" "the reason, and another answer"
 done
 is "the same in text" "$(judged text)" "the reason, and another answer"
 is "an error for another reason" "$(judged reason --facts)" "status 1 without the reason"
 is "who hangs" "$(judged hangs --facts)" "it hangs"
 for how in less unnamed nothing error; do
-  is "the reason, and less ($how)" "$(judged $how --facts --frames)" ""
+  is "the reason, and less ($how)" "$(judged $how --facts)" ""
 done
 
 fails_well "list" "$NOPWATCH" list "$SERVER"

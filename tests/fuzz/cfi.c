@@ -36,10 +36,13 @@ static int read_stack(void *arg, uint64_t address, unsigned int count, uint64_t 
 static struct nw_rule *rule_at(struct nw_cfi *cfi, struct nw_exidx *exidx, uint64_t vaddr)
 {
 	struct nw_buf bytes = {0}, body = {0};
+	unsigned int flags = 0;
 
-	nw_put(&bytes,
-	       cfi ? nw_cfi_rule(cfi, vaddr, &body) : nw_exidx_rule(exidx, vaddr, &body),
-	       1);
+	if (cfi)
+		(void)nw_cfi_rule(cfi, vaddr, &flags, &body);
+	else
+		flags = nw_exidx_rule(exidx, vaddr, &body);
+	nw_put(&bytes, flags, 1);
 	nw_buf_add(&bytes, nw_buf_str(&body), body.len);
 	struct nw_rule *rule = nw_rule_load(bytes.data, bytes.len);
 	PROMISE(rule);

@@ -49,10 +49,8 @@ try "stat, the first of a boot" --alone --before "$first" --facts "$NOPWATCH" st
 know
 try "stat of a function" --facts "$NOPWATCH" stat -q -j "func:$rare:request" -- "$load"
 try "stat --by" --facts "$NOPWATCH" stat -q -j --by comm "usdt:$rare:*" -- "$load"
-# The reason is in "unread" of the line "loss". Functions are compared with ALL=1: for lack of memory a few are
-# others or have no names, and that is not mended (docs/dev/harm.md).
-# shellcheck disable=SC2086 # an option, or none
-try "stat --stack" ${ALL:+--frames} --told --facts "$NOPWATCH" stat -q -j --stack "usdt:$rare:*" -- "$load"
+# the reason is in "unread" of the line "loss"
+try "stat --stack" --told --facts "$NOPWATCH" stat -q -j --stack "usdt:$rare:*" -- "$load"
 # its lines have no room for a reason: a note says it
 try "stat -f folded" --fallback 'rare:[a-z]+;.*\[(rare|cut off|libc\.so\.6|ld-linux[^];]*)\].* [0-9]+$' "$NOPWATCH" stat -f folded --stack "usdt:$rare:*" -- "$load"
 try "stat --states" --facts "$NOPWATCH" stat -q -j --states "usdt:$rare:*" -- "$load"

@@ -6,7 +6,7 @@
  *	FAULT=call:N:ERRNO		the Nth system call that can give this error fails with it (enum kind)
  *	FAULT=...:ERRNO:CALLER		the Nth of this caller, which is the hash of the addresses that the call returns to
  *	FAULT_STATE=FILE		struct state, as it is while the program runs; tests/lib/faults reads it
- *	FAULT_WHERE=FILE		who called the one that failed
+ *	FAULT_WHERE=1			who called the one that failed is written there, too
  *
  * The processes that the program forks count together. What the program executes is left alone.
  */
@@ -38,6 +38,7 @@
 enum {
 	MOST = 1 << 20,
 	FRAMES = 14,
+	SHOWN = 40,
 };
 
 enum kind {
@@ -70,13 +71,15 @@ struct state {
 	atomic_long of_caller; /* of these, those of the wanted caller */
 	atomic_long failed;
 	uint32_t callers[MOST]; /* who called each that could fail, by its number - 1 */
+	/* who called the one that failed: lines of a file and an offset in it */
+	char where[16384];
 };
 
 static int kinds; /* that fail, of enum kind */
 static long wanted;
 static int code;
 static unsigned wanted_caller; /* 0: any */
-static const char *where_path;
+static int wants_where;
 static volatile int ready;
 static struct state own,
 	*state = &own; /* FAULT_STATE, which is shared with the processes that are forked */
@@ -138,13 +141,20 @@ static int is_spared(void *const *frame, int count)
 	return 0;
 }
 
+/* No file is opened for it: the process that reads debugging information may open and write none. */
 static void tell_where(void)
 {
-	void *frame[40];
-	int fd = open(where_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	void *frame[SHOWN];
+	int count = backtrace(frame, SHOWN);
+	size_t len = 0;
+	Dl_info it;
 
-	backtrace_symbols_fd(frame, backtrace(frame, 40), fd);
-	close(fd);
+	for (int i = 0; i < count && len < sizeof(state->where); i++)
+		if (dladdr(frame[i], &it))
+			len += (size_t)snprintf(
+				state->where + len, sizeof(state->where) - len,
+				"%s +%#zx\n", it.dli_fname,
+				(size_t)((char *)frame[i] - (char *)it.dli_fbase));
 }
 
 /* Shall this one fail? */
@@ -163,7 +173,7 @@ static int fails(enum kind which)
 		return 0;
 	}
 	failed = is_wanted(caller_of(frame, count));
-	if (failed && where_path)
+	if (failed && wants_where)
 		tell_where();
 	inside = 0;
 	errno = failed ? (which == ALLOC ? ENOMEM : code) : before;
@@ -193,7 +203,7 @@ __attribute__((constructor)) static void begin(void)
 	void *frame[4];
 
 	inside = 1;
-	where_path = getenv("FAULT_WHERE");
+	wants_where = getenv("FAULT_WHERE") != NULL;
 	unsetenv("LD_PRELOAD");
 	backtrace(frame, 4); /* opens a library when it is called first */
 	dl_iterate_phdr(find_spared, NULL);

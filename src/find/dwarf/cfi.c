@@ -79,16 +79,23 @@ static void open_debug_frames(const struct nw_image *image, int fd,
 	out->elf = NULL;
 }
 
-static void find_debug_frames(struct nw_cfi *cfi)
+/* Returns 0, or -errno of what was short, so that frames may be missing. */
+static int find_debug_frames(struct nw_cfi *cfi)
 {
 	struct debug_frames *debug = &cfi->debug;
 
 	debug->looked = true;
+	errno = 0;
 	open_debug_frames(cfi->image, cfi->image->fd, debug);
-	if (!debug->frames)
+	int ret = nw_shortage();
+	if (!debug->frames && ret == 0)
 		debug->fd = nw_debug_file_open(cfi->image, cfi->elf);
+	if (nw_is_shortage(-debug->fd))
+		return debug->fd;
+	errno = 0;
 	if (debug->fd >= 0)
 		open_debug_frames(cfi->image, debug->fd, debug);
+	return ret < 0 ? ret : nw_shortage();
 }
 
 int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
@@ -99,7 +106,7 @@ int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
 	if (!cfi)
 		return -ENOMEM;
 	cfi->image = image;
-	cfi->debug.fd = -1;
+	cfi->debug.fd = -ENOENT;
 	const struct nw_unwind *unwind = image->arch ? image->arch->unwind : NULL;
 	for (size_t i = 0; unwind && i < unwind->count; i++) {
 		unsigned int number = unwind->fetched[i].dwarf;
@@ -109,14 +116,14 @@ int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out)
 	errno = 0;
 	cfi->elf = unwind ? elf_begin(image->fd, ELF_C_READ, NULL) : NULL;
 	cfi->frames = cfi->elf ? dwarf_getcfi_elf(cfi->elf) : NULL;
-	const bool is_short = nw_shortage() == -ENOMEM;
-	if (cfi->elf && !cfi->frames && !is_short)
-		find_debug_frames(cfi);
-	if (cfi->frames || cfi->debug.frames)
+	int ret = nw_shortage();
+	if (cfi->elf && !cfi->frames && ret == 0)
+		ret = find_debug_frames(cfi);
+	if (ret == 0 && (cfi->frames || cfi->debug.frames))
 		return 0;
 	nw_cfi_free(cfi);
 	*out = NULL;
-	return is_short ? -ENOMEM : -ENOENT;
+	return ret < 0 ? ret : -ENOENT;
 }
 
 void nw_cfi_free(struct nw_cfi *cfi)
@@ -133,20 +140,20 @@ void nw_cfi_free(struct nw_cfi *cfi)
 	free(cfi);
 }
 
-static Dwarf_Frame *find_frame(struct nw_cfi *cfi, uint64_t vaddr)
+/* Returns 0, -ENOENT, or -errno of what was short. */
+static int find_frame(struct nw_cfi *cfi, uint64_t vaddr, Dwarf_Frame **out)
 {
-	Dwarf_Frame *frame = NULL;
-
-	if (cfi->frames && dwarf_cfi_addrframe(cfi->frames, vaddr, &frame) == 0)
-		return frame;
-	/* That there is no debug file would hide the reason in errno. */
-	if (nw_shortage() < 0)
-		return NULL;
-	if (!cfi->debug.looked)
-		find_debug_frames(cfi);
-	if (cfi->debug.frames && dwarf_cfi_addrframe(cfi->debug.frames, vaddr, &frame) == 0)
-		return frame;
-	return NULL;
+	errno = 0;
+	if (cfi->frames && dwarf_cfi_addrframe(cfi->frames, vaddr, out) == 0)
+		return 0;
+	int ret = nw_shortage();
+	if (ret == 0 && !cfi->debug.looked)
+		ret = find_debug_frames(cfi);
+	if (ret == 0 && cfi->debug.frames &&
+	    dwarf_cfi_addrframe(cfi->debug.frames, vaddr, out) == 0)
+		return 0;
+	ret = ret < 0 ? ret : nw_shortage();
+	return ret < 0 ? ret : -ENOENT;
 }
 
 /* ---- rules -------------------------------------------------------------------------- */
@@ -205,15 +212,18 @@ static bool put_frame(const struct nw_cfi *cfi, Dwarf_Frame *frame, unsigned int
 	return true;
 }
 
-unsigned int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, struct nw_buf *out)
+int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, unsigned int *flags, struct nw_buf *out)
 {
-	Dwarf_Frame *frame = find_frame(cfi, vaddr);
-	unsigned int flags = 0;
+	Dwarf_Frame *frame = NULL;
+	int ret = find_frame(cfi, vaddr, &frame);
 
-	if (frame)
-		put_frame(cfi, frame, &flags, out);
+	if (ret < 0)
+		return ret;
+	errno = 0;
+	put_frame(cfi, frame, flags, out);
+	ret = nw_shortage();
 	free(frame);
-	return flags;
+	return ret;
 }
 
 #else
@@ -232,10 +242,10 @@ void nw_cfi_free(struct nw_cfi *cfi)
 	(void)cfi;
 }
 
-unsigned int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, struct nw_buf *out)
+int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, unsigned int *flags, struct nw_buf *out)
 {
-	(void)cfi, (void)vaddr, (void)out;
-	return 0;
+	(void)cfi, (void)vaddr, (void)flags, (void)out;
+	return -ENOENT;
 }
 
 #endif

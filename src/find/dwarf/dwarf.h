@@ -49,7 +49,8 @@ int nw_rule_step(const struct nw_rule *rule, const struct nw_arch *arch, uint64_
 int nw_rule_step_table(const struct nw_rule *rule, const struct nw_memory *memory,
 		       struct nw_registers *registers, bool *interrupted);
 
-/* The call frame information of a file, which must stay open. -ENOENT: it has none, or libdw is missing. */
+/* The call frame information of a file, which must stay open. -ENOENT: it has none, or libdw is missing; else what was
+ * short (nw_shortage()). */
 struct nw_cfi;
 int nw_cfi_open(const struct nw_image *image, struct nw_cfi **out);
 void nw_cfi_free(struct nw_cfi *cfi);

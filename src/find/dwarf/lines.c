@@ -26,7 +26,11 @@ int nw_lines_open(const struct nw_image *image, struct nw_lines **out)
 		return 0;
 	int ret = nw_shortage();
 	Elf *elf = ret < 0 ? NULL : elf_begin(image->fd, ELF_C_READ, NULL);
-	lines->fd = elf ? nw_debug_file_open(image, elf) : -1;
+	ret = ret < 0 ? ret : nw_shortage();
+	if (elf)
+		lines->fd = nw_debug_file_open(image, elf);
+	if (nw_is_shortage(-lines->fd))
+		ret = lines->fd;
 	elf_end(elf);
 	errno = 0;
 	if (lines->fd >= 0 && nw_info_open(image, lines->fd, &lines->info))

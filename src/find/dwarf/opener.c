@@ -89,7 +89,7 @@ static void serve(int socket, int reader)
 		if (fd >= 0)
 			close(fd);
 	}
-	_exit(0);
+	_exit(errno == ENOMEM ? NW_ENDED_WITHOUT_MEMORY : 0);
 }
 
 int nw_opener_start(struct nw_opener *opener, int reader)

@@ -26,7 +26,6 @@ enum {
 	SLICE_MS = 20, /* time between two checks of the limits while waiting */
 	MOST_UNREAPED = 16,
 	MOST_UNANSWERED = 3, /* times that a file system may not answer */
-	NO_MEMORY = 2,	     /* exit status of a reader that has no memory for an answer */
 	NOT_LINKED =
 		127 /* of the dynamic linker, which looks a function up at its first call */
 };
@@ -63,7 +62,7 @@ struct nw_reader {
 /* ---- the process -------------------------------------------------------------------- */
 
 /* Called in the reader: the parent has ended, or memory ran out in a call on the socket. */
-#define end_reader() _exit(errno == ENOMEM ? NO_MEMORY : 1)
+#define end_reader() _exit(errno == ENOMEM ? NW_ENDED_WITHOUT_MEMORY : 1)
 
 /* Called in the reader: asks the parent for a descriptor, which comes with the reply. */
 static int get_descriptor(void *arg, unsigned int what, const char *name)
@@ -77,7 +76,7 @@ static int get_descriptor(void *arg, unsigned int what, const char *name)
 	nw_put(&want, what, 1);
 	nw_put_text(&want, name, strlen(name));
 	if (want.failed)
-		_exit(NO_MEMORY);
+		_exit(NW_ENDED_WITHOUT_MEMORY);
 	if (!nw_send_message(0, want.data, want.len, -1))
 		end_reader();
 	nw_buf_free(&want);
@@ -98,7 +97,7 @@ static void serve(struct nw_served *served)
 	struct nw_buf answer = {0};
 
 	if (!question)
-		_exit(NO_MEMORY);
+		_exit(NW_ENDED_WITHOUT_MEMORY);
 	for (;;) {
 		ssize_t got = nw_receive_message(0, question, NW_MOST_MESSAGE, NULL);
 		if (got <= 0)
@@ -106,7 +105,7 @@ static void serve(struct nw_served *served)
 		nw_buf_clear(&answer);
 		nw_served_answer(served, question, (size_t)got, &answer);
 		if (answer.failed)
-			_exit(NO_MEMORY);
+			_exit(NW_ENDED_WITHOUT_MEMORY);
 		if (!nw_send_message(0, answer.data, answer.len, -1))
 			end_reader();
 	}
@@ -114,7 +113,7 @@ static void serve(struct nw_served *served)
 
 static void end_without_memory(void)
 {
-	_exit(NO_MEMORY);
+	_exit(NW_ENDED_WITHOUT_MEMORY);
 }
 
 static void become_reader(const struct nw_reader *reader, int socket, pid_t parent)
@@ -124,11 +123,11 @@ static void become_reader(const struct nw_reader *reader, int socket, pid_t pare
 
 	/* Only libdw calls exit(), and only if memory runs out. */
 	if (!served || atexit(end_without_memory) != 0)
-		_exit(NO_MEMORY);
+		_exit(NW_ENDED_WITHOUT_MEMORY);
 	errno = 0;
 	nw_served_prepare(served, reader->names);
 	if (nw_shortage() == -ENOMEM)
-		_exit(NO_MEMORY);
+		_exit(NW_ENDED_WITHOUT_MEMORY);
 	if (nw_fence_enter(socket, parent))
 		serve(served);
 	_exit(1);
@@ -328,13 +327,33 @@ static int tell_death(struct nw_reader *reader, struct nw_error *err)
 			err, EIO,
 			"the process that reads it was ended by signal %d (%s): the file is damaged, or memory is short",
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
-	if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY)
+	if (ended > 0 && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == NW_ENDED_WITHOUT_MEMORY)
 		return nw_fail(err, ENOMEM, "out of memory in the process that reads it");
 	if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_LINKED)
 		return nw_fail(
 			err, EIO,
 			"the process that reads it was ended by the dynamic linker, which lacks memory or a function");
 	return nw_fail(err, EIO, "the process that reads it has ended");
+}
+
+/* Reports that the opener has closed its end of the socket. It also ends when the reader has. */
+static int tell_opener_death(struct nw_reader *reader, struct nw_error *err)
+{
+	struct nw_opener *opener = &reader->opener;
+	int status = 0;
+	pid_t ended = wait_for_end(opener->pid, &status, 200000000);
+
+	if (ended) {
+		close(opener->socket);
+		*opener = (struct nw_opener){0, -1};
+	}
+	if (ended > 0 && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == NW_ENDED_WITHOUT_MEMORY)
+		return nw_fail(err, ENOMEM, "out of memory in the process that opens it");
+	return ended > 0 && WIFEXITED(status)
+		       ? tell_death(reader, err)
+		       : nw_fail(err, EIO, "the process that opens it has ended");
 }
 
 /* Returns the length of a message; 0: the other side has ended; -errno: a limit was reached, or memory ran out. */
@@ -383,7 +402,7 @@ static int have_opened(struct nw_reader *reader, unsigned int what, const char *
 	if (got == -ETIMEDOUT)
 		return tell_unanswered(err);
 	if (got == 0)
-		return nw_fail(err, EIO, "the process that opens it has ended");
+		return tell_opener_death(reader, err);
 	if (fd && got > 0 && *fd < 0)
 		return nw_fail(err, code ? code : EMFILE, "%s",
 			       nw_strerror(code ? code : EMFILE));
@@ -658,7 +677,7 @@ int nw_reader_copy(struct nw_reader *reader, const struct nw_read_file *file,
 		return nw_fail(err, -ret, "no process to open it can be started: %s",
 			       nw_strerror(-ret));
 	ret = have_opened(reader, NW_WANT_COPY, "", &fd, &wait, err);
-	if (ret == -EHOSTDOWN || ret == -EIO)
+	if (ret == -EHOSTDOWN || ret == -EIO || ret == -ENOMEM)
 		stop(reader, &status);
 	ret = count_unanswered(reader, ret, err);
 	return ret < 0 ? ret : fd;

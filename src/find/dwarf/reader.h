@@ -83,6 +83,10 @@ void nw_served_answer(struct nw_served *served, const void *question, size_t len
 
 /* ---- the process that opens files (opener.c) ------------------------------------------ */
 
+enum {
+	NW_ENDED_WITHOUT_MEMORY = 2 /* exit status of the reader and of the opener */
+};
+
 struct nw_opener {
 	pid_t pid;  /* 0: there is none */
 	int socket; /* -1: there is none */

@@ -34,6 +34,7 @@ struct open_file {
 	struct nw_exidx *exidx;
 	struct nw_frame_table *frames;
 	bool lines_looked, tables_looked;
+	int shortage; /* -errno: why the answer to this question may lack something; 0: it does not */
 };
 
 struct nw_served {
@@ -80,6 +81,13 @@ static void close_file(struct open_file *file)
 	nw_frames_free(file->frames);
 	nw_image_free(file->image);
 	*file = (struct open_file){0};
+}
+
+/* Notes why something could not be read, if that is a shortage: anything else is a fact about the file. */
+static void note(struct open_file *file, int ret)
+{
+	if (!file->shortage && nw_is_shortage(-ret))
+		file->shortage = ret;
 }
 
 static void close_all(struct nw_served *served)
@@ -182,18 +190,19 @@ static void put_rule(struct open_file *file, uint64_t vaddr, const struct nw_sym
 	struct nw_buf frame = {0}, code = {0};
 	unsigned int flags = 0;
 
-	errno = 0;
 	if (!file->tables_looked) {
-		int ret = nw_cfi_open(file->image, &file->cfi);
-		out->failed |= ret == -ENOMEM || nw_shortage() == -ENOMEM;
+		note(file, nw_cfi_open(file->image, &file->cfi));
+		errno = 0;
 		nw_exidx_open(file->image, &file->exidx);
+		note(file, nw_shortage());
 	}
 	file->tables_looked = true;
 	if (file->cfi)
-		flags |= nw_cfi_rule(file->cfi, vaddr, &frame);
+		note(file, nw_cfi_rule(file->cfi, vaddr, &flags, &frame));
+	errno = 0;
 	if (file->exidx)
 		flags |= nw_exidx_rule(file->exidx, vaddr, &code);
-	out->failed |= nw_shortage() == -ENOMEM;
+	note(file, nw_shortage());
 	if (symbol &&
 	    (vaddr == symbol->value || vaddr == symbol->value + symbol->local_entry))
 		flags |= NW_RULE_ENTERED;
@@ -232,11 +241,12 @@ static void put_line(const struct nw_source_line *line, struct nw_buf *out)
 	nw_put(out, line->line, 4);
 }
 
-/* Returns NULL if the file has no DWARF; out fails if memory is short. */
-static struct nw_lines *lines_of(struct open_file *file, struct nw_buf *out)
+/* Returns NULL if the file has no DWARF. */
+static struct nw_lines *lines_of(struct open_file *file)
 {
+	errno = 0;
 	if (!file->lines_looked)
-		out->failed |= nw_lines_open(file->image, &file->lines) == -ENOMEM;
+		note(file, nw_lines_open(file->image, &file->lines));
 	file->lines_looked = true;
 	return file->lines;
 }
@@ -271,7 +281,7 @@ static void answer_place(struct nw_served *served, struct open_file *file,
 	bool known = nw_image_function(file->image, vaddr, &symbol) == 0;
 
 	put_rule(file, vaddr, known ? &symbol : NULL, out);
-	if (depth >= NW_PLACE_LINES && lines_of(file, out))
+	if (depth >= NW_PLACE_LINES && lines_of(file))
 		nw_lines_at(file->lines, vaddr, &lines);
 	if (depth >= NW_PLACE_NAME)
 		put_names(demangler, &lines, known ? &symbol : NULL, out);
@@ -301,7 +311,7 @@ static void answer_variables(struct open_file *file, struct nw_wire *question,
 {
 	struct nw_variable_place place = {.vaddr = nw_take(question, 8)};
 	struct nw_frame_numbers frame = {.reg = NW_NO_REGISTER};
-	struct nw_lines *lines = lines_of(file, out);
+	struct nw_lines *lines = lines_of(file);
 
 	place.is_entry = nw_take(question, 1);
 	uint64_t count = nw_min64(nw_take(question, 4), NW_MOST_VARIABLES);
@@ -344,7 +354,7 @@ static void answer_inlined(struct open_file *file, struct nw_wire *question,
 			   struct nw_buf *out)
 {
 	const char *name = nw_take_text(question);
-	struct nw_lines *lines = lines_of(file, out);
+	struct nw_lines *lines = lines_of(file);
 	struct nw_inlined_copies copies = {.count = -1};
 
 	out->failed |= lines && nw_lines_inlined(lines, name, &copies) < 0;
@@ -358,7 +368,7 @@ static void answer_line(struct open_file *file, struct nw_wire *question,
 {
 	const char *source = nw_take_text(question);
 	unsigned int line = (unsigned int)nw_take(question, 4);
-	struct nw_lines *lines = lines_of(file, out);
+	struct nw_lines *lines = lines_of(file);
 	struct nw_line_places found;
 
 	nw_put(out, lines != NULL, 1);
@@ -430,14 +440,27 @@ static int answer_once(struct nw_served *served, const void *question, size_t le
 		answer_line(file, &wire, out);
 	else
 		answer_inlined(file, &wire, out);
-	/* Libraries do not report a lack of memory, but errno does, or a test. */
-	const int shortage = -nw_shortage();
-	const bool is_short = shortage == ENOMEM ||
-			      (file && file->image->failed == -ENOMEM);
-	if (out->failed || is_short || is_memory_short())
+	/* Libraries report neither that they got no memory nor that a read has failed, but errno does, or a test. */
+	int shortage = nw_shortage();
+	if (file) {
+		note(file, shortage);
+		note(file, file->image->failed);
+		shortage = file->shortage;
+	}
+	if (out->failed || shortage == -ENOMEM || is_memory_short())
 		return ENOMEM;
-	/* Nor that a read has failed, so that what they have found is not all. */
-	return !code && (shortage == EIO || shortage == EAGAIN) ? shortage : code;
+	return code ? code : -shortage;
+}
+
+/* Closes files after a shortage, so that what they lack is read anew: the file of the last question, or all, which may be
+ * what takes the memory. */
+static void close_some(struct nw_served *served, int code)
+{
+	if (code == ENOMEM)
+		close_all(served);
+	nw_vec_each (&served->files, file)
+		if (file->used == served->time)
+			close_file(file);
 }
 
 void nw_served_answer(struct nw_served *served, const void *question, size_t len,
@@ -445,16 +468,16 @@ void nw_served_answer(struct nw_served *served, const void *question, size_t len
 {
 	int code = answer_once(served, question, len, answer);
 
-	/* The open files may be what takes the memory. */
-	if (code == ENOMEM) {
-		close_all(served);
+	/* A shortage may be over. */
+	if (nw_is_shortage(code)) {
+		close_some(served, code);
 		nw_buf_free(answer);
 		code = answer_once(served, question, len, answer);
 	}
 	if (!code)
 		return;
-	if (code == ENOMEM)
-		close_all(served);
+	if (nw_is_shortage(code))
+		close_some(served, code);
 	nw_buf_free(answer);
 	nw_put(answer, NW_ANSWER_ERROR, 1);
 	nw_put(answer, (uint32_t)code, 4);

@@ -68,8 +68,8 @@ static bool is_sibling(const struct nw_image *image, int fd)
 	return same;
 }
 
-/* Opens a candidate; -1 if it does not match. link: the checksum must match, too. The owner of the directory
- * decides what the name refers to, so it may be a device. */
+/* Opens a candidate. Returns -ENOENT if it does not match, or -errno of what was short (nw_shortage()). link: the
+ * checksum must match, too. The owner of the directory decides what the name refers to, so it may be a device. */
 static int try_file(const struct nw_image *image, enum nw_debug_place place,
 		    const char *name, const struct link *link)
 {
@@ -79,14 +79,23 @@ static int try_file(const struct nw_image *image, enum nw_debug_place place,
 	struct stat st;
 	uint32_t crc;
 
-	if (fd < 0)
-		return -1;
+	if (fd <
+	    0) /* the caller of the reader process has its own words for a lack of descriptors */
+		return files ? -ENOENT : fd;
+	errno = 0;
 	if (fstat(fd, &st) == 0 && !nw_is_hollow(fd) &&
 	    (st.st_dev != image->dev || st.st_ino != image->ino) && is_sibling(image, fd) &&
 	    (!link || (checksum(fd, &crc) == 0 && crc == link->crc)))
 		return fd;
+	const int shortage = nw_shortage();
 	close(fd);
-	return -1;
+	return shortage ? shortage : -ENOENT;
+}
+
+/* Returns the descriptor, or the reason that counts if two candidates have failed: a shortage. */
+static int better_of(int ret, int before)
+{
+	return ret < 0 && nw_is_shortage(-before) ? before : ret;
 }
 
 /* ---- .gnu_debuglink ----------------------------------------------------------------- */
@@ -157,18 +166,20 @@ static void read_shared(const Elf_Data *data, struct shared *out)
 		strcpy(out->name, below + strlen(directory));
 }
 
-/* Tells whether the file has that build ID: in any other file the offsets mean something else. Closes fd if not. */
-static bool has_build_id(int fd, const char *build_id)
+/* Returns fd if the file has that build ID: in any other file the offsets mean something else. Else closes it, and
+ * returns -errno. */
+static int with_build_id(int fd, const char *build_id)
 {
 	struct nw_image *image = NULL;
+	int ret = nw_image_open_fd(fd, "", false, &image, NULL);
 
-	if (nw_image_open_fd(fd, "", false, &image, NULL) < 0)
-		return false;
+	if (ret < 0)
+		return ret;
 	bool same = strcmp(image->build_id, build_id) == 0;
 	if (same)
 		image->fd = -1; /* the descriptor belongs to the caller again */
 	nw_image_free(image);
-	return same;
+	return same ? fd : -ENOENT;
 }
 
 int nw_shared_debug_open(const struct nw_image *image, Elf *elf)
@@ -176,16 +187,18 @@ int nw_shared_debug_open(const struct nw_image *image, Elf *elf)
 	const enum nw_debug_place places[] = {NW_DEBUG_BUILD_ID, NW_DEBUG_SHARED};
 	Elf_Data *data = small_section(image, elf, ".gnu_debugaltlink");
 	struct shared shared = {{0}, {0}};
+	int ret = -ENOENT;
 
 	if (data)
 		read_shared(data, &shared);
-	for (size_t i = 0; *shared.build_id && i < NW_COUNT(places); i++) {
+	for (size_t i = 0; ret < 0 && *shared.build_id && i < NW_COUNT(places); i++) {
 		int fd = try_file(image, places[i], i ? shared.name : shared.build_id,
 				  NULL);
-		if (fd >= 0 && has_build_id(fd, shared.build_id))
-			return fd;
+		if (fd >= 0)
+			fd = with_build_id(fd, shared.build_id);
+		ret = better_of(fd, ret);
 	}
-	return -ENOENT;
+	return ret;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */
@@ -252,11 +265,16 @@ int nw_debug_place_open(const char *path, enum nw_debug_place place, const char 
 	bool in_directory = place != NW_DEBUG_BUILD_ID && place != NW_DEBUG_SHARED;
 	size_t len = root_length(path);
 	nw_cleanup(nw_free_ptr) char *root = strndup(path, len);
+
+	if (!root)
+		return -ENOMEM;
+	errno = 0;
+	if (!is_fit(place, name))
+		return nw_shortage() ? nw_shortage() : -ENOENT;
 	nw_cleanup(nw_free_ptr) char *directory = in_directory ? directory_of(path, len)
 							       : NULL;
-
-	if (!root || !is_fit(place, name) || (in_directory && !directory))
-		return -ENOENT;
+	if (in_directory && !directory)
+		return nw_shortage() ? nw_shortage() : -ENOENT;
 	nw_cleanup(nw_free_ptr) char *found = place_path(place, directory, name);
 	return found ? nw_open_regular_in(root, found) : -ENOMEM;
 }
@@ -266,17 +284,20 @@ int nw_debug_file_open(const struct nw_image *image, Elf *elf)
 	struct link link = {0};
 	int fd = *image->build_id
 			 ? try_file(image, NW_DEBUG_BUILD_ID, image->build_id, NULL)
-			 : -1;
+			 : -ENOENT;
 
 	if (fd >= 0)
 		return fd;
+	errno = 0;
 	Elf_Data *data = small_section(image, elf, ".gnu_debuglink");
 	if (data)
 		read_link(image, data, &link);
+	else if (nw_shortage() < 0)
+		return nw_shortage();
 	for (enum nw_debug_place place = NW_DEBUG_BESIDE;
 	     *link.name && fd < 0 && place <= NW_DEBUG_FAR; place++)
-		fd = try_file(image, place, link.name, &link);
-	return fd < 0 ? -ENOENT : fd;
+		fd = better_of(try_file(image, place, link.name, &link), fd);
+	return fd;
 }
 
 uint64_t nw_debug_size(Elf *elf)

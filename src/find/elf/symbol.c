@@ -28,6 +28,8 @@ struct entry {
 	const char *version; /* NULL: none */
 	/* An old version, which a name without a version does not refer to. */
 	bool hidden;
+	/* Its place in the file: qsort() keeps the order of equals only as long as it gets memory. */
+	uint32_t number;
 };
 
 struct nw_symbols {
@@ -132,6 +134,7 @@ static int add_symbol(struct nw_image *image, struct nw_symbols *symbols,
 			   .object = type == STT_OBJECT || type == STT_TLS,
 			   .undefined = sym->st_shndx == SHN_UNDEF},
 		.file = GELF_ST_BIND(sym->st_info) == STB_LOCAL ? file : 0,
+		.number = (uint32_t)symbols->by_name.count,
 	};
 
 	/* Comparing long names, or many symbols that share the bytes of one name, would take too long. */
@@ -215,11 +218,17 @@ static int compare_names(const char *a, size_t a_len, const char *b, size_t b_le
 	return order ? order : (a_len > b_len) - (a_len < b_len);
 }
 
+static int by_number(const struct entry *x, const struct entry *y)
+{
+	return (x->number > y->number) - (x->number < y->number);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
+	int order = compare_names(x->symbol.name, x->name_len, y->symbol.name, y->name_len);
 
-	return compare_names(x->symbol.name, x->name_len, y->symbol.name, y->name_len);
+	return order ? order : by_number(x, y);
 }
 
 static int by_address(const void *a, const void *b)
@@ -228,7 +237,8 @@ static int by_address(const void *a, const void *b)
 
 	if (x->symbol.value != y->symbol.value)
 		return x->symbol.value < y->symbol.value ? -1 : 1;
-	return (x->symbol.size < y->symbol.size) - (x->symbol.size > y->symbol.size);
+	int order = (x->symbol.size < y->symbol.size) - (x->symbol.size > y->symbol.size);
+	return order ? order : by_number(x, y);
 }
 
 /* Loads the .symtab of a file, and with `dynamic` its .dynsym, too. *full: the file has a .symtab. */
@@ -276,9 +286,13 @@ static int load_files(struct nw_image *image, struct nw_symbols *symbols)
 		return 0;
 	int ret = load_tables(image, symbols, symbols->elf, true, &full);
 	symbols->has_symtab = full;
+	ret = ret < 0 ? ret : nw_shortage();
 	if (ret < 0 || full)
 		return ret;
 	symbols->debug_fd = nw_debug_file_open(image, symbols->elf);
+	if (nw_is_shortage(-symbols->debug_fd))
+		return symbols->debug_fd;
+	errno = 0;
 	if (symbols->debug_fd >= 0) {
 		allow(symbols, size_of(symbols->debug_fd));
 		symbols->debug = elf_begin(symbols->debug_fd, ELF_C_READ, NULL);

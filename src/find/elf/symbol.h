@@ -8,10 +8,11 @@
 #include "find/elf/elf.h"
 
 void nw_symbols_free(struct nw_symbols *symbols);
-/* Opens the debug file of a stripped file: a descriptor, or -ENOENT. elf: the image's. */
+/* Opens the debug file of a stripped file. Returns a descriptor, -ENOENT, or -errno of what was short (nw_shortage()).
+ * elf: the image's. */
 int nw_debug_file_open(const struct nw_image *image, Elf *elf);
-/* Opens the file that shares debugging information with `elf` and others (.gnu_debugaltlink): a descriptor, or
- * -ENOENT. */
+/* Opens the file that shares debugging information with `elf` and others (.gnu_debugaltlink). Returns as
+ * nw_debug_file_open(). */
 int nw_shared_debug_open(const struct nw_image *image, Elf *elf);
 /* Returns how many bytes of debugging information a file has after unpacking. */
 uint64_t nw_debug_size(Elf *elf);

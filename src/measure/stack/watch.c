@@ -97,7 +97,7 @@ static int open_cpu(struct nw_map_watch *watch, int number)
 	void *memory = mmap(NULL, buffer_size(watch), PROT_READ | PROT_WRITE, MAP_SHARED,
 			    fd, 0);
 	cpu->control = memory == MAP_FAILED ? NULL : memory;
-	return 0;
+	return cpu->control ? 0 : nw_shortage();
 }
 
 int nw_map_watch_open(clockid_t clock, struct nw_map_watch **out)
