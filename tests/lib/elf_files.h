@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sys/mman.h>
 
 #include "elf_builder.h"
 
@@ -61,6 +62,20 @@ static inline void eb_write(struct eb *b, const char *dir, const char *name)
 
 	eb_write_bytes(dir, name, file.data, file.len);
 	nw_buf_free(&file);
+}
+
+/* Maps pages of a file of this name, which has four. */
+static inline char *map_file(const char *name, int protection, int flags, size_t page,
+			     size_t pages)
+{
+	int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0755);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, 4 * 4096), 0);
+	char *at = mmap(NULL, pages * 4096, protection, flags, fd, (off_t)(page * 4096));
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	close(fd);
+	return at;
 }
 
 #endif

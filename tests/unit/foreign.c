@@ -8,7 +8,7 @@
 #include "kernel/session/session.h"
 #include "kernel/tracefs/cpus.h"
 
-#include "unit.h"
+#include "put.h"
 
 static char dir[] = "/tmp/nopwatch-foreign.XXXXXX";
 static struct nw_tracefs fs;
@@ -16,30 +16,19 @@ static char app[] = "/bin/app";
 static struct nw_image image = {.path = app};
 static struct nw_error err;
 
-static void put(const char *file, const char *text)
-{
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", dir, file);
-	nw_cleanup(nw_free_ptr) char *make = nw_text("mkdir -p $(dirname %s)", path);
-
-	ck_assert_int_eq(system(make), 0);
-	FILE *to = fopen(path, "w");
-	ck_assert_ptr_nonnull(to);
-	fputs(text, to);
-	fclose(to);
-}
-
 static void begin(void)
 {
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	fs.root = open(dir, O_RDONLY | O_DIRECTORY);
 	snprintf(fs.path, sizeof(fs.path), "%s", dir);
-	put("uprobe_events", "p:g/e /bin/app:0x1100\n");
-	put("uprobe_profile", "  /bin/app e                                       7\n");
-	put("events/g/e/filter", "none\n");
-	put("tracing_on", "1\n");
-	put("options/overwrite", "1\n");
-	put("buffer_size_kb", "1408\n");
-	put("set_event_pid", "no pid\n");
+	put(dir, "uprobe_events", "p:g/e /bin/app:0x1100\n");
+	put(dir, "uprobe_profile",
+	    "  /bin/app e                                       7\n");
+	put(dir, "events/g/e/filter", "none\n");
+	put(dir, "tracing_on", "1\n");
+	put(dir, "options/overwrite", "1\n");
+	put(dir, "buffer_size_kb", "1408\n");
+	put(dir, "set_event_pid", "no pid\n");
 }
 
 /* The one event of the file, as it is now; freed by the next call. */
@@ -78,7 +67,7 @@ START_TEST(soft_disabled_events_wait)
 
 	begin();
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {
-		put("events/g/e/enable", cases[i].enable);
+		put(dir, "events/g/e/enable", cases[i].enable);
 		ck_assert_int_eq(seen(NULL)->enabled, cases[i].enabled);
 		ck_assert_int_eq(seen(NULL)->waits, cases[i].waits);
 	}
@@ -92,16 +81,16 @@ START_TEST(what_filters_threads_is_seen)
 	const nw_pids threads = {.item = tids, .count = 2};
 
 	begin();
-	put("events/g/e/enable", "1\n");
+	put(dir, "events/g/e/enable", "1\n");
 	ck_assert(!seen(&threads)->pid_filter);
-	put("set_event_pid", "41\n");
+	put(dir, "set_event_pid", "41\n");
 	ck_assert(seen(&threads)->pid_filter && !seen(&threads)->pid_filtered);
-	put("set_event_pid", "7\n42\n");
+	put(dir, "set_event_pid", "7\n42\n");
 	ck_assert(seen(&threads)->pid_filtered);
-	put("set_event_pid", "no pid\n");
-	put("set_event_notrace_pid", "40\n");
+	put(dir, "set_event_pid", "no pid\n");
+	put(dir, "set_event_notrace_pid", "40\n");
 	ck_assert(!seen(&threads)->pid_excluded);
-	put("set_event_notrace_pid", "40\n41\n");
+	put(dir, "set_event_notrace_pid", "40\n41\n");
 	ck_assert(seen(&threads)->pid_excluded && !seen(&threads)->pid_filtered);
 	end();
 }
@@ -110,10 +99,10 @@ END_TEST
 START_TEST(small_buffers_are_seen)
 {
 	begin();
-	put("events/g/e/enable", "1\n");
-	put("buffer_size_kb", "4\n");
+	put(dir, "events/g/e/enable", "1\n");
+	put(dir, "buffer_size_kb", "4\n");
 	ck_assert_uint_eq(seen(NULL)->buffer_kib, 4);
-	put("buffer_size_kb", "7 (expanded: 1408)\n");
+	put(dir, "buffer_size_kb", "7 (expanded: 1408)\n");
 	ck_assert_uint_eq(seen(NULL)->buffer_kib, 0);
 	end();
 }

@@ -2,24 +2,8 @@
 /* ELF files made for the purpose: where sites and semaphores are found, and why not. */
 #include <sys/stat.h>
 
-#include "elf_builder.h"
+#include "elf_image.h"
 #include "find/arch/arch.h"
-#include "find/probe/probe.h"
-
-static struct nw_image *open_image(struct eb *b, bool force)
-{
-	struct nw_image *image = NULL;
-	struct nw_error err = {0};
-
-	ck_assert_msg(nw_image_open_fd(eb_memfd(b), "file", force, &image, &err) == 0, "%s",
-		      err.what);
-	return image;
-}
-
-static void x86_program(struct eb *b)
-{
-	eb_program(b, EM_X86_64, true, false);
-}
 
 /* ---- what a file is ----------------------------------------------------------------- */
 

@@ -2,23 +2,7 @@
 /* Notes that cannot be used: each is named with its reason, and costs no other. */
 #include <errno.h>
 
-#include "elf_builder.h"
-#include "find/probe/probe.h"
-
-static struct nw_image *open_image(struct eb *b, bool force)
-{
-	struct nw_image *image = NULL;
-	struct nw_error err = {0};
-
-	ck_assert_msg(nw_image_open_fd(eb_memfd(b), "file", force, &image, &err) == 0, "%s",
-		      err.what);
-	return image;
-}
-
-static void x86_program(struct eb *b)
-{
-	eb_program(b, EM_X86_64, true, false);
-}
+#include "elf_image.h"
 
 /* ---- sites that cannot be ----------------------------------------------------------- */
 

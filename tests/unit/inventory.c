@@ -5,29 +5,17 @@
 #include <unistd.h>
 
 #include "kernel/recovery/inventory_private.h"
-#include "unit.h"
+#include "put.h"
 
 static char dir[] = "/tmp/nopwatch-inventory.XXXXXX";
 static struct nw_tracefs fs;
-
-static void put(const char *file, const char *text)
-{
-	nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", dir, file);
-	nw_cleanup(nw_free_ptr) char *make = nw_text("mkdir -p $(dirname %s)", path);
-
-	ck_assert_int_eq(system(make), 0);
-	FILE *to = fopen(path, "w");
-	ck_assert_ptr_nonnull(to);
-	fputs(text, to);
-	fclose(to);
-}
 
 static void begin(const char *events, const char *profile)
 {
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	fs.root = open(dir, O_RDONLY | O_DIRECTORY);
-	put("uprobe_events", events);
-	put("uprobe_profile", profile);
+	put(dir, "uprobe_events", events);
+	put(dir, "uprobe_profile", profile);
 }
 
 static void end(struct nw_inventory *inventory)
@@ -52,12 +40,12 @@ START_TEST(definitions_are_understood)
 	      "  /odd:path two                                   11\n"
 	      "  /bin/a back                                      0\n"
 	      "  /odd:path two                                   13\n");
-	put("events/g/one/enable", "0\n");
-	put("events/g/one/filter", "a > 3\n");
-	put("events/g/two/enable", "1*\n");
-	put("events/g/two/filter", "none\n");
-	put("instances/i/events/g/one/enable", "1\n");
-	put("instances/i/events/g/one/filter", "none\n");
+	put(dir, "events/g/one/enable", "0\n");
+	put(dir, "events/g/one/filter", "a > 3\n");
+	put(dir, "events/g/two/enable", "1*\n");
+	put(dir, "events/g/two/filter", "none\n");
+	put(dir, "instances/i/events/g/one/enable", "1\n");
+	put(dir, "instances/i/events/g/one/filter", "none\n");
 	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
 	ck_assert(all.has_hits);
 	ck_assert_uint_eq(all.events.count, 3);
@@ -141,12 +129,12 @@ START_TEST(ours_is_what_the_journal_says_at_that_place)
 	for (size_t i = 0; i < NW_COUNT(not ); i++)
 		ck_assert_msg(!nw_event_matches(all.events.item, not [i]), "%s", not [i]);
 	nw_inventory_free(&all);
-	put("uprobe_events",
+	put(dir, "uprobe_events",
 	    "p:sdt_app/go__on /bin/a:0x18\n"); /* another's, of that name */
 	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
 	ck_assert_int_eq(all.events.item[0].owner, NW_OWNER_FOREIGN);
 	nw_inventory_free(&all);
-	put("uprobe_events", "p:nopwatch_1_abcdef/e /bin/a:0x18\n");
+	put(dir, "uprobe_events", "p:nopwatch_1_abcdef/e /bin/a:0x18\n");
 	ck_assert_int_eq(nw_inventory_read(&fs, &persistent, &all, NULL), 0);
 	ck_assert_int_eq(all.events.item[0].owner, NW_OWNER_ORPHAN);
 	ck_assert_int_eq(all.events.item[0].owner_pid, 0);

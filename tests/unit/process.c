@@ -44,20 +44,6 @@ static void end(pid_t pid, int hold)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* Map pages of a file of this name, which has four; MAP_FIXED nowhere. */
-static char *map_file(const char *name, int protection, int flags, size_t page,
-		      size_t pages)
-{
-	int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0755);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(ftruncate(fd, 4 * 4096), 0);
-	char *at = mmap(NULL, pages * 4096, protection, flags, fd, (off_t)(page * 4096));
-	ck_assert_ptr_ne(at, MAP_FAILED);
-	close(fd);
-	return at;
-}
-
 static const struct nw_mapping *mapping_at(const nw_mappings *maps, const char *at)
 {
 	nw_vec_each (maps, mapping)

@@ -12,20 +12,6 @@
 #include "elf_files.h"
 #include "find/probe/probe.h"
 
-/* Map pages of a file of this name, which has four. */
-static char *map_file(const char *name, int protection, int flags, size_t page,
-		      size_t pages)
-{
-	int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0755);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(ftruncate(fd, 4 * 4096), 0);
-	char *at = mmap(NULL, pages * 4096, protection, flags, fd, (off_t)(page * 4096));
-	ck_assert_ptr_ne(at, MAP_FAILED);
-	close(fd);
-	return at;
-}
-
 START_TEST(a_variable_is_private_and_writable)
 {
 	struct nw_process own_process;

@@ -3,50 +3,19 @@
 #include <inttypes.h>
 
 #include "measure/rows.h"
-#include "measure/summary.h"
-#include "plan/plan.h"
-#include "unit.h"
+#include "one_span.h"
 
 enum {
-	START,
-	DONE,
 	MOST_GROUPS = 16384
 };
-static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"
-				"probe 0 0 app start app:start 1\narg id -\n"
-				"probe 0 0 app done app:done 1\narg id -\n";
-
-static struct nw_selection selection;
-static struct nw_plan plan;
-static struct nw_summary *summary;
-static struct nw_span_def span;
 static uint64_t late_keys;
 
 static void setup(bool grouped)
 {
-	const struct nw_summary_options options = {.selection = &selection,
-						   .spans = &span,
-						   .span_count = 1,
-						   .args = NW_ARGS_ALL,
-						   .grouped = grouped,
-						   .late_keys = late_keys};
-	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
-			       NULL, NULL);
-
-	ck_assert_int_eq(ret, 0);
-	span = (struct nw_span_def){.name = strdup("span"), .key = NW_KEY_TID};
-	*(uint32_t *)nw_vec_add(&span.starts) = START;
-	*(uint32_t *)nw_vec_add(&span.ends) = DONE;
-	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
-}
-
-static void teardown(void)
-{
-	nw_summary_free(summary);
-	summary = NULL;
-	nw_span_def_free(&span);
-	nw_plan_free(&plan);
-	nw_selection_free(&selection);
+	setup_options((struct nw_summary_options){.args = NW_ARGS_ALL,
+						  .grouped = grouped,
+						  .late_keys = late_keys},
+		      NW_KEY_TID);
 }
 
 static int64_t group(const char *name)

@@ -2,45 +2,11 @@
 /* summary: nothing is measured across a loss, and a loss costs nothing else. */
 #include <inttypes.h>
 
-#include "measure/summary.h"
-#include "open_spans.h"
-#include "plan/plan.h"
-#include "unit.h"
-
-enum {
-	START,
-	DONE
-};
-static const char plan_text[] = "nopwatch-plan 1\nimage /bin/app\n"
-				"probe 0 0 app start app:start 1\narg id -\n"
-				"probe 0 0 app done app:done 1\narg id -\n";
-
-static struct nw_selection selection;
-static struct nw_plan plan;
-static struct nw_summary *summary;
-static struct nw_span_def span;
+#include "one_span.h"
 
 static void setup(enum nw_span_key key)
 {
-	const struct nw_summary_options options = {
-		.selection = &selection, .spans = &span, .span_count = 1};
-	int ret = nw_plan_load(plan_text, strlen(plan_text), &selection, &plan, NULL, NULL,
-			       NULL, NULL);
-
-	ck_assert_int_eq(ret, 0);
-	span = (struct nw_span_def){.name = strdup("span"), .key = key, .key_name = "id"};
-	*(uint32_t *)nw_vec_add(&span.starts) = START;
-	*(uint32_t *)nw_vec_add(&span.ends) = DONE;
-	ck_assert_int_eq(nw_summary_open(&options, &summary, NULL), 0);
-}
-
-static void teardown(void)
-{
-	nw_summary_free(summary);
-	summary = NULL;
-	nw_span_def_free(&span);
-	nw_plan_free(&plan);
-	nw_selection_free(&selection);
+	setup_options((struct nw_summary_options){0}, key);
 }
 
 static const struct nw_span_row *span_row(void)
