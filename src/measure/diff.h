@@ -84,8 +84,7 @@ bool nw_diff_change(const struct nw_diff_metric *metric, double *out);
 /* A condition under which a change is too large: 'request.p99 > +10%', or 'request[GET].rate < -5%' with groups. */
 struct nw_diff_limit {
 	const char *text;
-	char *name,
-		*group; /* group: values of several keys are joined by commas; NULL: none */
+	char *name; /* with groups "request[GET,200]": commas join the values of several keys */
 	enum nw_metric metric;
 	bool above;   /* > */
 	double least; /* the change, 0.1 for 10 %, or -0.1 */

@@ -94,8 +94,6 @@ int nw_diff_limit_parse(const char *text, struct nw_diff_limit *out, struct nw_e
 	if (!split_metric(name, &len, &out->metric))
 		return bad_limit(text, "there is no metric in front of < or >", err);
 	len = trim(&name, len);
-	if (!len)
-		return bad_limit(text, "a name is missing", err);
 	out->name = strndup(name, len);
 	len = trim(&percent, strlen(percent));
 	return out->name ? parse_percent(out, percent, len, err) : nw_no_memory(err);
