@@ -105,11 +105,6 @@ ifeq ($(shell $(PKG_CONFIG) --atleast-version=4.0 capstone && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_CAPSTONE $(shell $(PKG_CONFIG) --cflags capstone)
 $(eval $(call open_late,capstone,capstone,CAPSTONE))
 endif
-# optional: results that others have saved as JSON are read
-ifeq ($(shell $(PKG_CONFIG) --atleast-version=0.13 json-c && echo yes),yes)
-LIB_CFLAGS += -DNW_HAVE_JSONC $(shell $(PKG_CONFIG) --cflags json-c)
-$(eval $(call open_late,json-c,json-c,JSONC))
-endif
 endif
 
 # ---- flags --------------------------------------------------------------------------------

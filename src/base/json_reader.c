@@ -1,171 +1,338 @@
 // SPDX-License-Identifier: MIT
-/* See json_reader.h. */
+/*
+ * See json_reader.h. json-c is not used: it reads through NULL, or reads a null in place of a value, when memory runs out
+ * (docs/dev/upstream.md).
+ */
 #include "json_reader.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "library.h"
+#include "json_find.h"
 
-#ifdef NW_HAVE_JSONC
-#include <json.h>
+enum {
+	LONGEST_NUMBER = 512
+};
 
-/* The functions of json-c that are called. Unless json-c is linked, it is opened on first use. */
-/* clang-format off */
-#define FUNCTIONS(each) \
-	each(json_tokener_new_ex) \
-	each(json_tokener_set_flags) \
-	each(json_tokener_parse_ex) \
-	each(json_tokener_get_error) \
-	each(json_tokener_error_desc) \
-	each(json_tokener_free) \
-	each(json_object_put) \
-	each(json_object_get_type) \
-	each(json_object_get_object) \
-	each(json_object_object_get_ex) \
-	each(json_object_array_length) \
-	each(json_object_array_get_idx) \
-	each(json_object_get_string) \
-	each(json_object_get_string_len) \
-	each(json_object_get_int64) \
-	each(json_object_get_double) \
-	each(json_object_get_boolean)
-/* clang-format on */
+enum kind {
+	TEXT,
+	WHOLE, /* a number without a point and an exponent that fits into 64 bits */
+	DOUBLE,
+	BOOLEAN,
+	ARRAY,
+	OBJECT
+};
 
-/* Looked up once and constant from then on: a linker's table, not state. */
-static struct {
-#define POINTER(name) __typeof__(&(name)) name;
-	FUNCTIONS(POINTER)
-} jsonc;
-static bool is_open;
+struct member {
+	nw_json_value *value; /* NULL: null */
+	char *key;	      /* NULL in an array */
+};
 
-static void look_up(void)
+struct nw_json_value {
+	enum kind kind;
+	bool negative; /* WHOLE: -number; BOOLEAN: unused */
+	union {
+		struct {
+			char *text;
+			size_t len;
+		};
+		uint64_t number; /* BOOLEAN: 1: true */
+		double real;
+		NW_VEC(struct member) members;
+	};
+};
+
+struct scan {
+	const char *at, *end;
+	unsigned int depth;
+	struct nw_error *err;
+};
+
+static int wrong(struct scan *s, const char *what)
 {
-#ifdef NW_LINKED_JSONC
-#define ADDRESS(name) (void (*)(void))(name)
-#else
-#define ADDRESS(name) NULL
-#endif
-#define ROW(name) {#name, (size_t)((char *)&jsonc.name - (char *)&jsonc), ADDRESS(name)},
-	const struct nw_library_function functions[] = {FUNCTIONS(ROW)};
-
-	is_open = nw_library_open(NW_JSONC_LIBRARY, functions, NW_COUNT(functions), &jsonc);
+	return s->at == s->end ? nw_fail(s->err, ENODATA,
+					 "not JSON: it ends in the middle of a value")
+			       : nw_fail(s->err, EINVAL, "not JSON: %s", what);
 }
 
-int nw_json_can_read(struct nw_error *err)
+static void skip_blanks(struct scan *s)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	while (s->at < s->end &&
+	       (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
+		s->at++;
+}
 
-	return pthread_once(&once, look_up) == 0 && is_open
-		       ? 0
-		       : nw_fail(err, EOPNOTSUPP,
-				 "JSON cannot be read: the library json-c is missing (%s)",
-				 NW_JSONC_LIBRARY);
+static bool take(struct scan *s, char c)
+{
+	bool there = s->at < s->end && *s->at == c;
+
+	s->at += there;
+	return there;
+}
+
+static nw_json_value *make(enum kind kind)
+{
+	nw_json_value *value = calloc(1, sizeof(*value));
+
+	if (value)
+		value->kind = kind;
+	return value;
+}
+
+/* Reads a string; at: its opening quote. */
+static int read_text(struct scan *s, char **out, size_t *len)
+{
+	const char *begin = ++s->at;
+	struct nw_buf text = {0};
+
+	while (s->at < s->end && *s->at != '"') {
+		if ((unsigned char)*s->at < ' ')
+			return wrong(s, "a control character in a string");
+		if (*s->at == '\\' && s->at + 1 < s->end &&
+		    (!s->at[1] || !strchr("\"\\/bfnrtu", s->at[1])))
+			return wrong(s, "an unknown escape in a string");
+		s->at += *s->at == '\\' && s->at + 1 < s->end ? 2 : 1;
+	}
+	if (s->at >= s->end)
+		return wrong(s, "");
+	nw_json_unescape(begin, (size_t)(s->at++ - begin), &text);
+	*len = text.len;
+	*out = text.failed ? NULL : nw_buf_take(&text);
+	return *out ? 0 : nw_no_memory(s->err);
+}
+
+/* ---- numbers and words -------------------------------------------------------------- */
+
+static bool skip_digits(struct scan *s)
+{
+	const char *begin = s->at;
+
+	while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+		s->at++;
+	return s->at > begin;
+}
+
+/* Moves behind a number. *whole: it has neither a point nor an exponent. */
+static bool skip_number(struct scan *s, bool *whole)
+{
+	(void)take(s, '-');
+	if (!take(s, '0') && !skip_digits(s))
+		return false;
+	*whole = true;
+	if (take(s, '.')) {
+		*whole = false;
+		if (!skip_digits(s))
+			return false;
+	}
+	if (take(s, 'e') || take(s, 'E')) {
+		*whole = false;
+		if (!take(s, '+'))
+			(void)take(s, '-');
+		return skip_digits(s);
+	}
+	return true;
+}
+
+static int read_number(struct scan *s, nw_json_value **out)
+{
+	const char *begin = s->at;
+	char text[LONGEST_NUMBER];
+	bool whole;
+
+	if (!skip_number(s, &whole))
+		return wrong(s, "an unknown word or number");
+	const size_t len = (size_t)(s->at - begin);
+	if (len >= sizeof(text))
+		return nw_fail(s->err, EINVAL, "not JSON: a number has more than %d digits",
+			       LONGEST_NUMBER);
+	memcpy(text, begin, len);
+	text[len] = '\0';
+	nw_json_value *value = *out = make(DOUBLE);
+	if (!value)
+		return nw_no_memory(s->err);
+	value->negative = *text == '-';
+	errno = 0;
+	value->number = whole ? strtoull(text + value->negative, NULL, 10) : 0;
+	if (whole && !errno)
+		value->kind = WHOLE;
+	else
+		value->real = strtod(text, NULL);
+	return 0;
+}
+
+/* Reads true, false or null, which is no value; else a number. */
+static int read_word(struct scan *s, nw_json_value **out)
+{
+	static const char *const words[] = {"null", "false", "true"};
+
+	for (size_t i = 0; i < NW_COUNT(words); i++) {
+		const size_t left = (size_t)(s->end - s->at);
+		const size_t len = nw_min64(left, strlen(words[i]));
+		if (!len || memcmp(s->at, words[i], len) != 0)
+			continue;
+		s->at += len;
+		if (len < strlen(words[i]))
+			return wrong(s, "");
+		if (i == 0)
+			return 0;
+		*out = make(BOOLEAN);
+		if (!*out)
+			return nw_no_memory(s->err);
+		(*out)->number = i - 1;
+		return 0;
+	}
+	return read_number(s, out);
+}
+
+/* ---- objects and arrays ------------------------------------------------------------- */
+
+static int read_value(struct scan *s, nw_json_value **out);
+
+static int read_key(struct scan *s, char **out)
+{
+	size_t len;
+
+	skip_blanks(s);
+	if (s->at == s->end || *s->at != '"')
+		return wrong(s, "a member of an object has no name");
+	int ret = read_text(s, out, &len);
+	if (ret < 0)
+		return ret;
+	skip_blanks(s);
+	return take(s, ':') ? 0 : wrong(s, "no ':' behind the name of a member");
+}
+
+/* Reads an object or an array; at: its opening bracket. */
+static int read_members(struct scan *s, enum kind kind, nw_json_value **out)
+{
+	const char close = kind == OBJECT ? '}' : ']';
+	nw_json_value *all = *out = make(kind);
+
+	if (!all)
+		return nw_no_memory(s->err);
+	if (++s->depth > NW_JSON_MOST_DEPTH)
+		return nw_fail(s->err, EINVAL, "not JSON: it is nested too deep");
+	s->at++;
+	skip_blanks(s);
+	for (bool first = true; !first || !take(s, close); first = false) {
+		struct member *member = nw_vec_add(&all->members);
+		if (!member)
+			return nw_no_memory(s->err);
+		*member = (struct member){NULL, NULL};
+		int ret = kind == OBJECT ? read_key(s, &member->key) : 0;
+		if (ret == 0)
+			ret = read_value(s, &member->value);
+		if (ret < 0)
+			return ret;
+		skip_blanks(s);
+		if (take(s, close))
+			break;
+		if (!take(s, ','))
+			return wrong(s, "no ',' between two values");
+	}
+	s->depth--;
+	return 0;
+}
+
+static int read_value(struct scan *s, nw_json_value **out)
+{
+	skip_blanks(s);
+	if (s->at == s->end)
+		return wrong(s, "");
+	if (*s->at == '{' || *s->at == '[')
+		return read_members(s, *s->at == '{' ? OBJECT : ARRAY, out);
+	if (*s->at != '"')
+		return read_word(s, out);
+	*out = make(TEXT);
+	return *out ? read_text(s, &(*out)->text, &(*out)->len) : nw_no_memory(s->err);
 }
 
 int nw_json_read(const char *text, size_t len, nw_json_value **out, struct nw_error *err)
 {
-	int ret = nw_json_can_read(err);
+	struct scan s = {text, text + len, 0, err};
 
 	*out = NULL;
-	if (ret < 0)
-		return ret;
-	if (len > INT32_MAX)
-		return nw_fail(err, EINVAL, "not JSON: longer than 2 GiB");
-	struct json_tokener *tokener = jsonc.json_tokener_new_ex(NW_JSON_MOST_DEPTH);
-	if (!tokener)
-		return nw_no_memory(err);
-	jsonc.json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-	/* Where json-c gets no memory for a value, it reads a null in its place without an error, and errno may be that of a later number. */
-	errno = 0;
-	*out = jsonc.json_tokener_parse_ex(tokener, text, (int)len);
-	bool no_memory = nw_shortage() < 0;
-	enum json_tokener_error error = jsonc.json_tokener_get_error(tokener);
-	no_memory |= error == json_tokener_success && !*out && *text == '{';
-	if (no_memory) {
+	int ret = read_value(&s, out);
+	skip_blanks(&s);
+	if (ret == 0 && s.at < s.end)
+		ret = wrong(&s, "there is more behind its value");
+	if (ret < 0) {
 		nw_json_value_free(*out);
 		*out = NULL;
-		ret = nw_no_memory(err);
-	} else if (error == json_tokener_continue) {
-		ret = nw_fail(err, ENODATA, "not JSON: it ends in the middle of a value");
-	} else if (error != json_tokener_success) {
-		ret = nw_fail(err, EINVAL, "not JSON: %s",
-			      jsonc.json_tokener_error_desc(error));
 	}
-	jsonc.json_tokener_free(tokener);
 	return ret;
 }
 
 void nw_json_value_free(nw_json_value *value)
 {
-	if (value)
-		jsonc.json_object_put(value);
+	if (!value)
+		return;
+	if (value->kind == TEXT)
+		free(value->text);
+	if (value->kind == ARRAY || value->kind == OBJECT) {
+		nw_vec_each (&value->members, member) {
+			free(member->key);
+			nw_json_value_free(member->value);
+		}
+		nw_vec_free(&value->members);
+	}
+	free(value);
 }
 
-/* ---- values: json-c's functions take no const, though they change nothing ------------ */
+/* ---- values ------------------------------------------------------------------------- */
 
-static nw_json_value *typed(const nw_json_value *value, enum json_type type)
+static bool is(const nw_json_value *value, enum kind kind)
 {
-	nw_json_value *same = (nw_json_value *)(uintptr_t)value;
-
-	return same && jsonc.json_object_get_type(same) == type ? same : NULL;
+	return value && value->kind == kind;
 }
 
+/* Of two members with one name the last counts. */
 const nw_json_value *nw_json_member(const nw_json_value *object, const char *key)
 {
-	nw_json_value *of = typed(object, json_type_object), *member = NULL;
-
-	return of && jsonc.json_object_object_get_ex(of, key, &member) ? member : NULL;
+	for (size_t i = is(object, OBJECT) ? object->members.count : 0; i-- > 0;)
+		if (strcmp(object->members.item[i].key, key) == 0)
+			return object->members.item[i].value;
+	return NULL;
 }
 
 const char *nw_json_next_member(const nw_json_value *object, void **at,
 				const nw_json_value **value)
 {
-	nw_json_value *of = typed(object, json_type_object);
-	struct lh_entry *entry = *at;
-
-	if (!of)
+	if (!is(object, OBJECT) || !object->members.count)
 		return NULL;
-	entry = entry ? entry->next : jsonc.json_object_get_object(of)->head;
-	*at = entry;
-	*value = entry ? entry->v : NULL;
-	return entry ? entry->k : NULL;
+	struct member *next = *at ? (struct member *)*at + 1 : object->members.item;
+	if (next == object->members.item + object->members.count)
+		return NULL;
+	*at = next;
+	*value = next->value;
+	return next->key;
 }
 
 size_t nw_json_length(const nw_json_value *array)
 {
-	nw_json_value *of = typed(array, json_type_array);
-
-	return of ? jsonc.json_object_array_length(of) : 0;
+	return is(array, ARRAY) ? array->members.count : 0;
 }
 
 const nw_json_value *nw_json_element(const nw_json_value *array, size_t index)
 {
-	return index < nw_json_length(array) ? jsonc.json_object_array_get_idx(
-						       typed(array, json_type_array), index)
-					     : NULL;
+	return index < nw_json_length(array) ? array->members.item[index].value : NULL;
 }
 
 const char *nw_json_string(const nw_json_value *value, size_t *len)
 {
-	nw_json_value *of = typed(value, json_type_string);
-
-	*len = of ? (size_t)jsonc.json_object_get_string_len(of) : 0;
-	return of ? jsonc.json_object_get_string(of) : NULL;
+	*len = is(value, TEXT) ? value->len : 0;
+	return is(value, TEXT) ? value->text : NULL;
 }
 
-/* json-c holds numbers that do not fit as the nearest that does, which is an end of the range. */
 bool nw_json_signed(const nw_json_value *value, int64_t *out)
 {
-	nw_json_value *of = typed(value, json_type_int);
 	size_t len;
 	char *end;
 
-	if (of) {
-		*out = jsonc.json_object_get_int64(of);
-		return *out != INT64_MAX && *out != INT64_MIN;
+	if (is(value, WHOLE)) {
+		*out = (int64_t)(value->negative ? 0 - value->number : value->number);
+		return value->number <= INT64_MAX;
 	}
 	const char *text = nw_json_string(value, &len);
 	errno = 0;
@@ -176,14 +343,12 @@ bool nw_json_signed(const nw_json_value *value, int64_t *out)
 
 bool nw_json_unsigned(const nw_json_value *value, uint64_t *out)
 {
-	int64_t number;
 	size_t len;
 	char *end;
 
-	if (typed(value, json_type_int)) {
-		bool fits = nw_json_signed(value, &number) && number >= 0;
-		*out = fits ? (uint64_t)number : 0;
-		return fits;
+	if (is(value, WHOLE)) {
+		*out = value->negative ? 0 : value->number;
+		return *out == value->number;
 	}
 	const char *text = nw_json_string(value, &len);
 	errno = 0;
@@ -193,49 +358,14 @@ bool nw_json_unsigned(const nw_json_value *value, uint64_t *out)
 
 bool nw_json_double(const nw_json_value *value, double *out)
 {
-	nw_json_value *of = typed(value, json_type_double);
-
-	if (!of)
-		of = typed(value, json_type_int);
-	*out = of ? jsonc.json_object_get_double(of) : 0;
-	return of != NULL;
+	*out = is(value, DOUBLE)   ? value->real
+	       : !is(value, WHOLE) ? 0
+	       : value->negative   ? -(double)value->number
+				   : (double)value->number;
+	return is(value, DOUBLE) || is(value, WHOLE);
 }
 
 bool nw_json_is_true(const nw_json_value *value)
 {
-	nw_json_value *of = typed(value, json_type_boolean);
-
-	return of && jsonc.json_object_get_boolean(of);
+	return is(value, BOOLEAN) && value->number;
 }
-
-#else /* a build without json-c makes no values, so there is nothing to ask them */
-
-int nw_json_can_read(struct nw_error *err)
-{
-	return nw_fail(err, EOPNOTSUPP,
-		       "JSON cannot be read: this nopwatch was built without json-c");
-}
-
-int nw_json_read(const char *text, size_t len, nw_json_value **out, struct nw_error *err)
-{
-	(void)text;
-	(void)len;
-	*out = NULL;
-	return nw_json_can_read(err);
-}
-
-/* clang-format off */
-#define UNUSED __attribute__((unused))
-#define NOTHING(type, result, name, ...) type name(__VA_ARGS__) { return result; }
-NOTHING(const nw_json_value *, NULL, nw_json_member, UNUSED const nw_json_value *object, UNUSED const char *key)
-NOTHING(const char *, NULL, nw_json_next_member, UNUSED const nw_json_value *object, UNUSED void **at, UNUSED const nw_json_value **value)
-NOTHING(size_t, 0, nw_json_length, UNUSED const nw_json_value *array)
-NOTHING(const nw_json_value *, NULL, nw_json_element, UNUSED const nw_json_value *array, UNUSED size_t index)
-NOTHING(const char *, NULL, nw_json_string, UNUSED const nw_json_value *value, UNUSED size_t *len)
-NOTHING(bool, false, nw_json_unsigned, UNUSED const nw_json_value *value, UNUSED uint64_t *out)
-NOTHING(bool, false, nw_json_signed, UNUSED const nw_json_value *value, UNUSED int64_t *out)
-NOTHING(bool, false, nw_json_double, UNUSED const nw_json_value *value, UNUSED double *out)
-NOTHING(bool, false, nw_json_is_true, UNUSED const nw_json_value *value)
-NOTHING(void, , nw_json_value_free, UNUSED nw_json_value *value)
-/* clang-format on */
-#endif

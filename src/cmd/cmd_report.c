@@ -6,11 +6,19 @@
 static int run(const struct nw_args *args)
 {
 	struct nw_args stat = *args;
+	struct nw_error err;
 
 	if (args->diff || args->has_after || args->limits.count)
 		return nw_report_diff(args, &nw_cmd_report);
 	stat.from = args->words.count ? args->words.item[0] : "trace.dat";
-	if (args->words.count > 1 || nw_by_has_host(args->by) || nw_is_json_file(stat.from))
+	int merged = args->words.count > 1 || nw_by_has_host(args->by)
+			     ? 1
+			     : nw_is_json_file(stat.from, &err);
+	if (merged < 0) {
+		nw_report_error(&err);
+		return NW_EXIT_FAILED;
+	}
+	if (merged)
 		return nw_report_merged(args, &nw_cmd_report);
 	stat.words.count = 0;
 	return nw_cmd_stat.run(&stat);

@@ -16,15 +16,18 @@ enum {
 
 /* ---- JSON lines --------------------------------------------------------------------- */
 
-bool nw_is_json_file(const char *path)
+int nw_is_json_file(const char *path, struct nw_error *err)
 {
-	int fd = nw_open_regular(AT_FDCWD, path);
+	int fd = nw_open_regular(AT_FDCWD, path), code = fd < 0 ? -fd : 0;
 	char first = 0;
-	bool is_json = fd >= 0 && pread(fd, &first, 1, 0) == 1 && first == '{';
 
+	if (fd >= 0 && pread(fd, &first, 1, 0) < 0)
+		code = errno;
 	if (fd >= 0)
 		close(fd);
-	return is_json;
+	return nw_is_shortage(code)
+		       ? nw_fail(err, code, "cannot read '%s': %s", path, nw_strerror(code))
+		       : first == '{';
 }
 
 /* Reads a pipe to its end. */
@@ -193,8 +196,9 @@ int nw_saved_read(const struct nw_args *args, const char *path, const char *by,
 	bool is_pipe = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 
 	*out = (struct nw_saved){.path = path};
-	if (!is_pipe && !nw_is_json_file(path))
-		return read_recording(args, by, out, err);
+	int json = is_pipe ? 1 : nw_is_json_file(path, err);
+	if (json <= 0)
+		return json < 0 ? json : read_recording(args, by, out, err);
 	int fd = nw_open_input(path);
 	if (fd < 0)
 		return nw_fail(err, -fd, "cannot read '%s': %s", path, nw_strerror(-fd));

@@ -22,8 +22,8 @@ struct nw_saved {
 	struct nw_buf piped; /* of JSON lines from a pipe, if they are read again */
 };
 
-/* Does this file begin like JSON? A pipe is not looked into. */
-bool nw_is_json_file(const char *path);
+/* Does this file begin like JSON? A pipe is not looked into. Returns 1, 0, or -errno of what was short (nw_shortage()). */
+int nw_is_json_file(const char *path, struct nw_error *err);
 
 /*
  * Reads the file at path to its end with the options of args that concern measuring (--by, --filter, --span, --hist, --states,

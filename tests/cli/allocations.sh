@@ -94,6 +94,8 @@ fails_well "report -f csv" "$NOPWATCH" report -f csv -i 250ms "$sample"
 fails_well "report -f html" "$NOPWATCH" report -f html "$sample"
 fails_well "report -f openmetrics" "$NOPWATCH" report -f openmetrics "$sample"
 fails_well "report --diff" "$NOPWATCH" report -q -j --diff "$sample" -- "$sample"
+"$NOPWATCH" report -j --by comm -i 250ms "$sample" >saved.json 2>err
+fails_well "report of JSON" "$NOPWATCH" report -q -j "$PWD/saved.json"
 fails_well "trace --from" "$NOPWATCH" trace --from "$sample"
 fails_well "trace -f perfetto" "$NOPWATCH" trace -f perfetto --from "$sample"
 fails_well "why --error" --status 3 "$NOPWATCH" why --error 'Failed to write uprobe_events: Invalid argument'

@@ -9,7 +9,7 @@ for library in libelf libtracefs libtraceevent; do
 done
 
 mkdir broken
-for library in libdw liblzma libjson-c; do
+for library in libdw liblzma; do
   late=$(strings -a "$NOPWATCH" | grep -oxE "$library\.so\.[0-9]+")
   if [ -z "$late" ]; then
     skip "$library is not linked" "built without it, or it is linked"

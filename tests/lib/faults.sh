@@ -16,7 +16,7 @@ readelf -d "$NOPWATCH" 2>/dev/null | grep -q NEEDED || skip_all "nothing can be 
 # One error after the other, command by command: each is tried somewhere in a check, all of them with ALL=1. How often a
 # command that arms probes calls what depends on what else runs, so its calls ($live) are only tried with ALL=1.
 # COMMANDS=PATTERN tries those whose names match, ERRORS="memory EIO" only these errors (memory: of allocations). What the
-# judge says of wrong answers is cut to some lines; SAID=FILE has all of it.
+# judge says of wrong answers is cut to some lines; SAID=FILE gets all of it, and the figures.
 errors=(EMFILE EIO ENOMEM EINTR EAGAIN)
 next_error=0
 live=
@@ -36,7 +36,7 @@ fails_with() { # NAME OPTION... COMMAND...
     [ -z "${SAID:-}" ] || echo "$said" >>"$SAID"
     ;;
   esac
-  sed "s|^|# $what: |" "$FIGURES" 2>/dev/null
+  sed "s|^|# $what: |" "$FIGURES" 2>/dev/null | tee -a "${SAID:-/dev/null}"
   rm -f "$FIGURES"
 }
 

@@ -528,7 +528,7 @@ static int read_lines(struct reader *r, const char *text, size_t len,
 		if (line > MOST_LINE)
 			return fail(r, number, "longer than 64 MiB", err);
 		ret = line ? nw_json_read(text, line, &value, &why) : 0;
-		if (ret == -EOPNOTSUPP)
+		if (ret == -ENOMEM)
 			*err = why;
 		else if (ret < 0)
 			ret = fail(r, number, why.what, err);
