@@ -26,6 +26,7 @@ const struct nw_caps nw_caps_all = {.memory = true,
 				    .multi_site = true,
 				    .hex = true,
 				    .arrays = true,
+				    .maxactive = true,
 				    .partial = true};
 
 void nw_type_text(const struct nw_type *type, char out[16])

@@ -49,15 +49,10 @@ bool nw_path_is_writable(const char *path)
 static bool is_half_of_call(const struct nw_selection *selection,
 			    const struct nw_probe *probe)
 {
-	const char *entry = "uprobe", *back = "uretprobe";
-	bool is_entry = strcmp(probe->provider, entry) == 0;
-
 	if (probe->kind == NW_SPEC_USDT || probe->kind == NW_SPEC_TRACEPOINT)
 		return false;
 	nw_vec_each (&selection->probes, other)
-		if ((*other)->image == probe->image &&
-		    strcmp((*other)->provider, is_entry ? back : entry) == 0 &&
-		    strcmp((*other)->name, probe->name) == 0)
+		if (nw_probes_are_call(probe, *other) || nw_probes_are_call(*other, probe))
 			return true;
 	return false;
 }
@@ -208,8 +203,8 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 		struct nw_buf shape = {0};
 		nw_buf_printf(&shape, "%c", point->is_return ? 'r' : 'p');
 		nw_buf_adds(&shape, nw_buf_str(&part->shape));
-		/* no other probe has this shape, so none can share the event */
-		if (options->separate)
+		/* no other probe has this shape, so none can share the event; events of the kernel's functions cannot be shared */
+		if (options->separate || point->image->kernel)
 			nw_buf_printf(&shape, " #%zu.%u", planned->probe, number);
 		char *fetches = nw_buf_take(&part->fetches);
 		struct nw_event *event = fetches && !shape.failed
@@ -300,7 +295,8 @@ int nw_plan_make(const struct nw_selection *selection,
 		 const struct nw_plan_options *options, struct nw_plan *out,
 		 struct nw_error *err)
 {
-	struct nw_plan plan = {.selection = selection};
+	struct nw_plan plan = {.selection = selection,
+			       .maxactive = options->caps.maxactive};
 	char session[21];
 	int ret = 0;
 
@@ -352,6 +348,12 @@ const char *nw_event_group(const struct nw_plan *plan, const struct nw_event *ev
 	return *event->system ? event->system : plan->group;
 }
 
+static const struct nw_probe *probe_of(const struct nw_plan *plan,
+				       const struct nw_event_site *place)
+{
+	return plan->selection->probes.item[plan->points.item[place->planned].probe];
+}
+
 const struct nw_point *nw_plan_point(const struct nw_plan *plan,
 				     const struct nw_event_site *place)
 {
@@ -366,9 +368,14 @@ void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
 {
 	const struct nw_point *point = nw_plan_point(plan, place);
 
-	nw_buf_printf(out, "%c:%s/%s %s:0x%jx", event->is_return ? 'r' : 'p',
-		      *event->group ? event->group : plan->group, name, path,
-		      point->offset);
+	nw_buf_addc(out, event->is_return ? 'r' : 'p');
+	if (event->is_return && point->image->kernel && plan->maxactive)
+		nw_buf_printf(out, "%d", NW_KERNEL_CALLS);
+	nw_buf_printf(out, ":%s/%s ", *event->group ? event->group : plan->group, name);
+	if (point->image->kernel)
+		nw_buf_adds(out, probe_of(plan, place)->name);
+	else
+		nw_buf_printf(out, "%s:0x%jx", path, point->offset);
 	if (ref_ctr && point->semaphore_offset)
 		nw_buf_printf(out, "(0x%jx)", point->semaphore_offset);
 	if (*place->fetches)

@@ -34,6 +34,8 @@
 /* Bytes of the stack that are fetched to find callers, by default and at most. */
 #define NW_STACK_BYTES	   2048
 #define NW_MAX_STACK_BYTES 16384
+/* Calls at once that a return probe in the kernel follows, where that can be said; it takes 100 bytes of memory a call. */
+#define NW_KERNEL_CALLS 512
 /* Characters of an argument's name at the beginning of the names of its byte fields. */
 #define NW_STRING_NAME 20
 
@@ -44,6 +46,7 @@ struct nw_caps {
 	bool multi_site; /* one event may hold several places */
 	bool hex;	 /* x8..x64 */
 	bool arrays;	 /* TYPE[N] */
+	bool maxactive; /* a return probe in the kernel may say how many calls at once it follows */
 	bool long64; /* pointers in memory are read as 8 bytes, in 32-bit programs too */
 	/* a load that meets the end of a mapping keeps the bytes in front of it */
 	bool partial;
@@ -218,6 +221,7 @@ struct nw_plan {
 	NW_VEC(struct nw_planned_point) points;
 	NW_VEC(struct nw_event *) events;
 	size_t sealed;	  /* the first so many events get no more places */
+	bool maxactive;	  /* as in struct nw_caps */
 	nw_strings texts; /* problems of a plan that was loaded */
 };
 
@@ -262,6 +266,7 @@ const struct nw_point *nw_plan_point(const struct nw_plan *plan,
 /*
  * The line that defines one place of an event of ours, without a final newline:
  *	p:GROUP/EVENT PATH:0xOFFSET(0xREF_CTR) a0=%di:s32
+ *	r512:GROUP/EVENT FUNCTION		in the kernel, whatever `path` is
  * ref_ctr: write the semaphore, where the point has one.
  */
 void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,

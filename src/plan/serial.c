@@ -284,6 +284,7 @@ static int load_image(struct loader *load)
 	*slot = image;
 	image->fd = -1;
 	image->path = strdup(load->words[1]);
+	image->kernel = strcmp(load->words[1], nw_kernel_path) == 0;
 	return image->path ? 0 : -ENOMEM;
 }
 

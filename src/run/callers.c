@@ -51,6 +51,13 @@ static void hint_probes(const struct nw_selection *selection, struct nw_error *e
 static const char no_callers[] =
 	"the kernel's own list of callers at a tracepoint leaves out the function that made the call, and ends where code has no frame pointers";
 
+static const char *why_no_callers(const struct nw_probe *probe)
+{
+	return probe->image
+		       ? "at a function of the kernel the program's registers and stack cannot be fetched"
+		       : no_callers;
+}
+
 static int refuse_tracepoint(const struct nw_probe *probe, struct nw_error *err)
 {
 	static const char enter[] = "sys_enter_";
@@ -58,7 +65,8 @@ static int refuse_tracepoint(const struct nw_probe *probe, struct nw_error *err)
 				   ? probe->name + strlen(enter)
 				   : NULL;
 
-	nw_fail(err, ENOTSUP, "--stack: %s has no callers: %s", probe->label, no_callers);
+	nw_fail(err, ENOTSUP, "--stack: %s has no callers: %s", probe->label,
+		why_no_callers(probe));
 	if (call)
 		nw_error_hint(
 			err,
@@ -92,8 +100,8 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		bool ends = only_ends(spans, number++);
 		if (!is_meant(probe, glob, ends))
 			continue;
-		if (probe->kind == NW_SPEC_TRACEPOINT) {
-			if (nw_request_names(run->request, probe))
+		if (nw_probe_in_kernel(probe)) {
+			if (probe->image || nw_request_names(run->request, probe))
 				tracepoint = probe;
 			continue;
 		}
@@ -109,7 +117,7 @@ static int mark(struct nw_run *run, const nw_span_defs *spans, const char *glob,
 		return refuse_tracepoint(tracepoint, err);
 	if (tracepoint)
 		nw_run_notice(run, "--stack: %s has no callers: %s", tracepoint->label,
-			      no_callers);
+			      why_no_callers(tracepoint));
 	if (!marked && *glob) {
 		nw_fail_usage(err, "--stack '%s': no probe has this name", glob);
 		hint_probes(&run->result->selection, err);

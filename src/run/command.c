@@ -162,7 +162,8 @@ static int add_files(char *const *word, size_t count, unsigned int depth, nw_ima
 static bool has_all(const nw_images *files, const struct nw_selection *selection)
 {
 	nw_vec_each (&selection->images, image)
-		if (!nw_images_find(files, (*image)->dev, (*image)->ino))
+		if (!(*image)->kernel &&
+		    !nw_images_find(files, (*image)->dev, (*image)->ino))
 			return false;
 	return true;
 }

@@ -168,6 +168,7 @@ static void move_to(struct nw_completion *c, const char *at)
 bool nw_offer_specs(struct nw_completion *c, bool tracepoints)
 {
 	static const char *const spellings[] = {"usdt:", "func:", "uprobe:", "uretprobe:"};
+	static const char *const kernel[] = {"kprobe:", "kretprobe:"};
 	static const char tracepoint[] = "tracepoint:";
 	const char *word = c->typed + c->done;
 
@@ -176,6 +177,8 @@ bool nw_offer_specs(struct nw_completion *c, bool tracepoints)
 		offer_tracefs(c, false);
 		return true;
 	}
+	for (size_t i = 0; i < NW_COUNT(kernel); i++)
+		nw_offer(c, kernel[i], NULL);
 	for (size_t i = 0; i < NW_COUNT(spellings); i++) {
 		size_t len = strlen(spellings[i]);
 		if (strncmp(word, spellings[i], len) != 0) {

@@ -240,12 +240,12 @@ static int refuse_kernel_events(const struct nw_request *request, struct nw_erro
 		struct nw_spec spec;
 		if (nw_spec_parse(request->specs[i], &spec, &ignored) < 0)
 			continue;
-		bool kernel = spec.kind == NW_SPEC_TRACEPOINT;
+		bool kernel = spec.kind == NW_SPEC_TRACEPOINT || spec.kernel;
 		nw_spec_free(&spec);
 		if (kernel)
 			return nw_fail_usage(
 				err,
-				"'%s': a script has probes of programs only, not the kernel's own events",
+				"'%s': a script has probes of programs only, not the kernel's own events and functions",
 				request->specs[i]);
 	}
 	return 0;

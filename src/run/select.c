@@ -250,7 +250,7 @@ static void tell_partners(const struct nw_request *request,
 static bool is_function(const struct nw_spec *spec)
 {
 	return spec->kind != NW_SPEC_USDT && spec->kind != NW_SPEC_TRACEPOINT &&
-	       *spec->name && !spec->source && !nw_has_glob(spec->name);
+	       !spec->kernel && *spec->name && !spec->source && !nw_has_glob(spec->name);
 }
 
 /* A function that no file has may be one that a process generates: the hint says so. */
@@ -403,10 +403,30 @@ int nw_run_plan_more(struct nw_run *run, const nw_points_of *points)
 	return nw_plan_grow(&run->result->plan, &options, points);
 }
 
+/* Refuses functions of the kernel where it lets nobody probe them. */
+static int refuse_kernel_functions(const struct nw_run *run, struct nw_error *err)
+{
+	nw_vec_each (&run->result->selection.probes, probe) {
+		if (!(*probe)->image || !(*probe)->image->kernel ||
+		    run->live.features.has[NW_FEATURE_KPROBE_EVENTS])
+			continue;
+		nw_fail(err, ENOTSUP,
+			"%s: this kernel has no kprobe_events (built without CONFIG_KPROBE_EVENTS), so its functions cannot be probed",
+			(*probe)->label);
+		nw_error_hint(
+			err,
+			"its own events may tell the same: tracepoint:syscalls:sys_*_read times read(); available_events in tracefs lists them");
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
 {
 	const struct nw_plan_options options = plan_options(run, session);
 
+	if (refuse_kernel_functions(run, err) < 0)
+		return -err->code;
 	nw_vec_each (&run->result->selection.probes, probe)
 		if ((*probe)->callers && !options.caps.memory)
 			return nw_fail(

@@ -162,6 +162,12 @@ said=$("$NOPWATCH" stat 'tracepoint:sched:sched_switch(nothing)' -d 1 2>&1)
 has "a field that is not there" "$? $said" "^2 nopwatch: .* has no field 'nothing'"
 has "and those that are" "$said" 'fields are prev_comm, prev_pid'
 
+# Functions of the kernel: tests/vm/guest_kernel times some, on kernels that have kprobe_events.
+said=$(NOPWATCH_FEATURES=-kprobe_events "$NOPWATCH" stat func:kernel:vfs_read -d 1 2>&1)
+has "a function of the kernel, where none can be probed" "$? $said" "^1 nopwatch: kprobe:vfs_read: this kernel has no kprobe_events"
+has "and what remains" "$said" 'tracepoint:syscalls:sys_\*_read times read'
+unchanged "nothing is tried"
+
 # ---- a violent end ----
 
 "$NOPWATCH" stat 'tracepoint:sched:sched_w*' -p $server >/dev/null 2>&1 & run=$!

@@ -95,6 +95,40 @@ vm_check_stacks() {
     [(5, i, None) for i in range(1, 7)]"
 }
 
+# Functions of the kernel. dd has read and written 500 times, which the kernel's events of these calls count, too.
+vm_check_kernel() {
+  local name reads="probe('syscalls:sys_enter_read')['hits']"
+  is "a function of the kernel is timed" "$(cat kernel.status)" 0
+  holds "each call of it" kernel.json "span('vfs_read')['count'] >= $reads >= 500 and probe('kprobe:vfs_read')['hits'] - span('vfs_read')['count'] in (0, 1)"
+  holds "with its arguments" kernel.json \
+    "sum(n for low, high, n in probe('kprobe:vfs_read')['args']['count']['buckets'] if low <= 300 < high) >= 500"
+  holds "and results" kernel.json "probe('kretprobe:vfs_write')['hits'] >= 500 and loss() == 0"
+  holds "arguments in the order of the call" kernel_trace.json \
+    "[(e['args']['count'], r['args']['got']) for e, r in zip(of('event'), of('event')[1:]) if e['probe'] == 'kprobe:vfs_read' \
+      and r['probe'] == 'kretprobe:vfs_read' and e['args']['count'] == 300] == [(300, 300)] * 5"
+  holds "functions by a pattern" kernel_glob.json "probe('kprobe:vfs_write')['hits'] >= 7"
+  is "record and report end well" "$(cat kernel_record.status) $(cat kernel_report.status)" "0 0"
+  holds "a recording has the calls" kernel_report "span('vfs_read')['count'] >= 20"
+  base64 -d <kernel_rec.base64 >rec.dat
+  "$NOPWATCH" report -j rec.dat >here.json
+  ok "and says the same on another machine" "$VM/alike" here.json kernel_report
+  if grep -q '^maxactive *yes' features; then
+    holds "twenty calls at once are timed" kernel_many.json "span('hrtimer_nanosleep')['count'] == 20"
+    has "where the kernel follows fewer, it is told how many are not" "$(cat kernel_few.err)" "[0-9]* calls of kernel functions are not timed"
+  fi
+  holds "and the others have no end" kernel_few.json \
+    "0 < span('hrtimer_nanosleep')['count'] < 20 == probe('kprobe:hrtimer_nanosleep')['hits'] and probe('kretprobe:hrtimer_nanosleep')['hits'] < 20"
+  for name in do_int3 exc_int3; do
+    [ ! -f kernel_refused_$name.status ] || has "what must not be probed is refused ($name)" \
+      "$(cat kernel_refused_$name.status kernel_refused_$name.err | xargs)" "^1 .*kprobe:$name is left out: the kernel refused the definition"
+  done
+  has "what is not there is told" "$(cat kernel_refused_no_such_function.status kernel_refused_no_such_function.err | xargs)" \
+    "^1 .*the kernel has no function no_such_function"
+  is "killed, a session leaves its events" "$(cat kernel.orphans kernel.clean_dry | xargs)" "2 2"
+  is "clean takes them away, and nothing of others" "$(cat kernel_clean.status kernel.after)" "0
+$(cat kernel.before)"
+}
+
 vm_check_script() {
   local top
   is "a script ends well" "$(cat script.status)" 0
@@ -374,6 +408,7 @@ vm_check() { # KERNEL
     fi
   fi
   vm_check_states
+  vm_check_kernel
   vm_check_flight "$1"
   vm_check_old "$1"
   vm_check_settings

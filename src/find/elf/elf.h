@@ -81,6 +81,8 @@ struct nw_image {
 	bool elf64, big_endian;
 	bool executable; /* ET_EXEC: linked addresses are the addresses in the process */
 	bool go;	 /* Go code, which return probes crash */
+	/* The running kernel: it has no file, and its functions are found by name. `fd` is -1. */
+	bool kernel;
 	bool throws, throws_known; /* nw_image_throws() */
 	nw_segments segments;
 	enum nw_notes notes;
@@ -108,6 +110,10 @@ int nw_image_open(const char *path, bool force, struct nw_image **out,
 /* Does the same for an open file, which the image then owns, also after an error. */
 int nw_image_open_fd(int fd, const char *path, bool force, struct nw_image **out,
 		     struct nw_error *err);
+/* The path that stands for the kernel. */
+extern const char nw_kernel_path[9]; /* "[kernel]" */
+/* Makes the image of the running kernel, whose functions kprobes probe. Returns 0 or -ENOMEM. */
+int nw_image_of_kernel(struct nw_image **out);
 void nw_image_free(struct nw_image *image);
 /* Returns the error of image->failed: "cannot read 'FILE': out of memory". 0: every part of the file that was
  * needed could be read. */

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "budget.h"
@@ -610,6 +611,31 @@ int nw_image_open(const char *path, bool force, struct nw_image **out, struct nw
 	if (fd < 0)
 		return nw_fail(err, -fd, "cannot open '%s': %s", path, nw_strerror(-fd));
 	return nw_image_open_fd(fd, path, force, out, err);
+}
+
+const char nw_kernel_path[] = "[kernel]";
+
+int nw_image_of_kernel(struct nw_image **out)
+{
+	struct nw_image *image = calloc(1, sizeof(*image));
+	struct utsname here;
+
+	if (!image)
+		return -ENOMEM;
+	image->fd = -1;
+	image->kernel = true;
+	image->arch = uname(&here) == 0 ? nw_arch_by_name(here.machine) : NULL;
+	if (!image->arch) /* "i686", "armv7l" */
+		image->arch = nw_arch_native();
+	image->elf64 = image->arch && image->arch->word == 8;
+	image->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	image->path = strdup(nw_kernel_path);
+	if (!image->path) {
+		nw_image_free(image);
+		return -ENOMEM;
+	}
+	*out = image;
+	return 0;
 }
 
 void nw_image_free(struct nw_image *image)

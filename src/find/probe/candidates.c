@@ -315,11 +315,21 @@ static int add_scope(const struct nw_spec *spec, const struct nw_scope *scope,
 	return nw_no_file_named(spec->text, err);
 }
 
+static int add_kernel(struct nw_selection *selection, nw_images *out, struct nw_error *err)
+{
+	struct nw_image *image;
+
+	return nw_image_of_kernel(&image) < 0 ? nw_no_memory(err)
+					      : add_candidate(selection, image, out, err);
+}
+
 int nw_candidates_find(const struct nw_spec *spec, const struct nw_scope *scope,
 		       struct nw_selection *selection, nw_images *out, struct nw_error *err)
 {
 	bool by_pid = scope->pid_count && (*spec->path || !scope->file);
 
+	if (spec->kernel)
+		return add_kernel(selection, out, err);
 	for (size_t i = 0; by_pid && i < scope->pid_count; i++) {
 		int ret = add_mapped(spec, scope, scope->pids[i], selection, out, err);
 		if (ret < 0)

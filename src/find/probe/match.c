@@ -234,5 +234,7 @@ int nw_match_image(const struct nw_spec *spec, const struct nw_scope *scope,
 {
 	if (spec->kind == NW_SPEC_USDT)
 		return match_usdt(spec, scope, image, selection, err);
+	if (spec->kernel)
+		return nw_match_kernel(spec, scope, image, selection, err);
 	return nw_match_function(spec, scope, image, selection, err);
 }

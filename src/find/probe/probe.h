@@ -47,6 +47,10 @@ static inline bool nw_type_is_text(const struct nw_type *type)
 #define NW_PATH_CHARACTERS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.->[]"
 
+/* The characters of the names of the kernel's functions, and of patterns of them. */
+#define NW_KERNEL_CHARACTERS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.*?[]"
+
 /* Behind the name of a function: its copies in other functions. */
 #define NW_INLINED_MARK " (inlined)"
 
@@ -77,6 +81,7 @@ struct nw_spec {
 	/* returns=insn: probe return instructions instead of using a return probe */
 	bool returns_insn;
 	bool inlined;  /* "f (inlined)": only its copies in other functions */
+	bool kernel;   /* a function of the kernel: kprobe:SYMBOL, func:kernel:SYMBOL */
 	bool has_args; /* there were parentheses, perhaps empty ones */
 	nw_named_args args;
 };
@@ -173,7 +178,7 @@ struct nw_point {
 /* A probe: one row of the result. Owned by the selection. */
 struct nw_probe {
 	char *label; /* "postgresql:query__start"; with its path if it would be ambiguous */
-	/* USDT: from the notes; tracepoint: the system; else "uprobe", ... */
+	/* USDT: from the notes; tracepoint: the system; else "uprobe", "kretprobe", ... */
 	char *provider;
 	char *name;
 	/* The linker's name, for a function whose `name` is that of its source; else NULL. */
@@ -193,6 +198,21 @@ struct nw_probe {
 	/* sched_switch: prev_state is one bit too high (struct nw_armed) */
 	bool shifted_states;
 };
+
+/* Does the probe stand in the kernel, rather than in programs? It is a kernel event, or in a function of the kernel. */
+static inline bool nw_probe_in_kernel(const struct nw_probe *probe)
+{
+	return !probe->image || probe->image->kernel;
+}
+/* Returns the provider of the returns of functions whose entries have this one, "uretprobe" for "uprobe"; NULL: the
+ * provider is not of entries. */
+const char *nw_return_provider(const char *entry);
+struct nw_point;
+/* Appends where a point of the probe is: "LABEL at PATH+0xOFFSET", or in the kernel its label. */
+void nw_point_text(const struct nw_probe *probe, const struct nw_point *point,
+		   struct nw_buf *out);
+/* Does the second probe stand at the returns of the function at whose entry the first one stands? */
+bool nw_probes_are_call(const struct nw_probe *entry, const struct nw_probe *returns);
 
 /* Returns the argument of that name, or argN by its number whatever its name is; -1: none. */
 int nw_arg_find(const struct nw_probe *probe, const char *name);
@@ -229,6 +249,7 @@ struct nw_scope {
 	/* Parse the arguments of every site, not only of those that are named */
 	bool want_operands;
 	const struct nw_types *types; /* descriptions of arguments; NULL: none */
+	const char *kallsyms; /* the kernel's list of its symbols; NULL: /proc/kallsyms */
 	/* NULL: events are unknown; then tracepoints are accepted unchecked, unless they are globs. */
 	const struct nw_kernel_events *events;
 };

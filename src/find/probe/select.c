@@ -170,6 +170,34 @@ size_t nw_arg_word(const struct nw_probe *probe, size_t i, uint64_t number, bool
 	return 0;
 }
 
+const char *nw_return_provider(const char *entry)
+{
+	static const char *const halves[][2] = {{"uprobe", "uretprobe"},
+						{"kprobe", "kretprobe"}};
+
+	for (size_t i = 0; i < NW_COUNT(halves); i++)
+		if (strcmp(entry, halves[i][0]) == 0)
+			return halves[i][1];
+	return NULL;
+}
+
+void nw_point_text(const struct nw_probe *probe, const struct nw_point *point,
+		   struct nw_buf *out)
+{
+	nw_buf_adds(out, probe->label);
+	if (!nw_probe_in_kernel(probe))
+		nw_buf_printf(out, " at %s+0x%jx", point->image->path, point->offset);
+}
+
+bool nw_probes_are_call(const struct nw_probe *entry, const struct nw_probe *returns)
+{
+	const char *back = nw_return_provider(entry->provider);
+
+	return back && entry->image == returns->image &&
+	       strcmp(returns->provider, back) == 0 &&
+	       strcmp(returns->name, entry->name) == 0;
+}
+
 int nw_arg_find(const struct nw_probe *probe, const char *name)
 {
 	uint64_t number;

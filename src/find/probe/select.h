@@ -50,6 +50,10 @@ int nw_match_image(const struct nw_spec *spec, const struct nw_scope *scope,
 int nw_match_function(const struct nw_spec *spec, const struct nw_scope *scope,
 		      struct nw_image *image, struct nw_selection *selection,
 		      struct nw_error *err);
+/* Does the same for functions of the running kernel, by its list of symbols. */
+int nw_match_kernel(const struct nw_spec *spec, const struct nw_scope *scope,
+		    struct nw_image *image, struct nw_selection *selection,
+		    struct nw_error *err);
 /* Applies the names and types that the spec gives for the arguments of a probe. */
 int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 		       struct nw_error *err);

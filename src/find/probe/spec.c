@@ -11,6 +11,7 @@
  *    uprobe:PATH:SYMBOL (inlined)
  *    uprobe:PATH@SOURCE:LINE         PATH@SOURCE:LINE
  *    func:PATH:SYMBOL,returns=insn
+ *    func:kernel:SYMBOL              kprobe:SYMBOL              kretprobe:SYMBOL
  *    tracepoint:SYSTEM:EVENT
  *
  * A spec is split from the right, because paths may contain colons. Parentheses behind the name may name and type its
@@ -367,6 +368,33 @@ static int parse_line(struct nw_spec *spec, struct nw_error *err)
 	return spec->name && spec->source ? 0 : nw_no_memory(err);
 }
 
+/* Completes the spec of a function of the kernel, whose name is there. */
+static int parse_kernel_name(struct nw_spec *spec, struct nw_error *err)
+{
+	const char *name = spec->name;
+
+	if (!*name || isdigit((unsigned char)*name) ||
+	    name[strspn(name, NW_KERNEL_CHARACTERS)])
+		return nw_bad_spec(
+			err, spec->text,
+			"a function of the kernel is probed as a whole, by its name alone");
+	if (spec->source || spec->inlined || spec->returns_insn)
+		return nw_bad_spec(err, spec->text,
+				   "that is for functions of programs, not of the kernel");
+	spec->kernel = true;
+	spec->path = strdup("");
+	spec->provider = strdup(spec->kind == NW_SPEC_URETPROBE ? "kretprobe" : "kprobe");
+	return spec->path && spec->provider ? 0 : nw_no_memory(err);
+}
+
+/* kprobe:SYMBOL, kretprobe:SYMBOL */
+static int parse_kernel(const char *text, size_t len, struct nw_spec *spec,
+			struct nw_error *err)
+{
+	spec->name = strndup(text, len);
+	return spec->name ? parse_kernel_name(spec, err) : nw_no_memory(err);
+}
+
 static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 			  struct nw_error *err)
 {
@@ -374,6 +402,8 @@ static int parse_function(const char *text, size_t len, struct nw_spec *spec,
 	bool is_line = names_line(text, len);
 
 	spec->name = cut_symbol(text, &len);
+	if (spec->name && len == 6 && memcmp(text, "kernel", len) == 0)
+		return parse_kernel_name(spec, err);
 	spec->path = strndup(text, len);
 	spec->provider = strdup(spec->kind == NW_SPEC_URETPROBE ? "uretprobe" : "uprobe");
 	if (!spec->name || !spec->path || !spec->provider)
@@ -434,6 +464,8 @@ static const struct {
 	{"uprobe:", NW_SPEC_UPROBE, parse_function},
 	{"uretprobe:", NW_SPEC_URETPROBE, parse_function},
 	{"func:", NW_SPEC_FUNC, parse_function},
+	{"kprobe:", NW_SPEC_UPROBE, parse_kernel},
+	{"kretprobe:", NW_SPEC_URETPROBE, parse_kernel},
 	{"tracepoint:", NW_SPEC_TRACEPOINT, parse_tracepoint},
 	{"", NW_SPEC_USDT, parse_usdt},
 };

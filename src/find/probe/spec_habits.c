@@ -12,14 +12,17 @@ int nw_bad_spec(struct nw_error *err, const char *text, const char *why)
 	nw_fail_usage(err, "'%s' is not a probe spec: %s", text, why);
 	nw_error_hint(
 		err,
-		"write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL or tracepoint:SYSTEM:EVENT");
+		"write usdt:PATH:PROVIDER:NAME, PROVIDER:NAME (with -p, -x or -- CMD), uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL, func:PATH:SYMBOL, tracepoint:SYSTEM:EVENT or func:kernel:SYMBOL");
 	return -EINVAL;
 }
 
 /* ---- kinds of probes ----------------------------------------------------------------- */
 
-static const char of_kernel[] =
-	"nopwatch does not probe the kernel's functions, only those of programs, and the kernel's own events";
+static const char of_kernel[] = "it begins with an unknown probe type";
+static const char by_kprobe[] =
+	"functions of the kernel are kprobe:FUNCTION, kretprobe:FUNCTION, and func:kernel:FUNCTION for their time";
+static const char no_raw[] =
+	"nopwatch records the kernel's events with their fields, not their arguments";
 static const char its_events[] = "events of the kernel are tracepoint:SYSTEM:EVENT";
 static const char samples[] = "nopwatch counts the hits of probes, it does not sample";
 static const char by_perf[] = "`perf record` and `perf stat` sample and count those";
@@ -28,16 +31,10 @@ static const char by_perf[] = "`perf record` and `perf stat` sample and count th
 static const struct {
 	const char *prefix, *why, *hint;
 } foreign[] = {
-	{"kprobe:", of_kernel, its_events},
-	{"kretprobe:", of_kernel, its_events},
-	{"fentry:", of_kernel, its_events},
-	{"fexit:", of_kernel, its_events},
-	{"kfunc:", of_kernel, its_events},
-	{"kretfunc:", of_kernel, its_events},
-	{"kernel.", of_kernel, its_events},
-	{"p::", of_kernel, its_events},
-	{"r::", of_kernel, its_events},
-	{"rawtracepoint:", of_kernel, its_events},
+	{"kernel.", of_kernel, by_kprobe},
+	{"p::", of_kernel, by_kprobe},
+	{"r::", of_kernel, by_kprobe},
+	{"rawtracepoint:", no_raw, its_events},
 	{"profile:hz:", samples, by_perf},
 	{"profile:s:", samples, by_perf},
 	{"profile:ms:", samples, by_perf},
@@ -56,6 +53,8 @@ static const struct {
 	const char *theirs, *ours;
 } spelled[] = {{"u:", "uprobe:"},	{"ur:", "uretprobe:"},
 	       {"uprobes:", "uprobe:"}, {"t:", "tracepoint:"},
+	       {"fentry:", "kprobe:"},	{"fexit:", "kretprobe:"},
+	       {"kfunc:", "kprobe:"},	{"kretfunc:", "kretprobe:"},
 	       {"tp:", "tracepoint:"},	{"syscall:", "tracepoint:syscalls:sys_enter_"}};
 
 static const char unknown_type[] = "it begins with an unknown probe type";

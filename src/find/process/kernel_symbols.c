@@ -63,46 +63,63 @@ int nw_kernel_symbols_add(struct nw_kernel_symbols *symbols, uint64_t address,
 	return symbols->names.failed ? -ENOMEM : 0;
 }
 
-/* Takes a line "ADDRESS TYPE NAME[\t[MODULE]]" if it is code and not a compiler's padding. */
-static int add_line(struct nw_kernel_symbols *symbols, char *line)
+bool nw_kernel_symbol_is_code(const struct nw_kernel_symbol *symbol)
 {
-	char *end;
-	uint64_t address = strtoull(line, &end, 16);
-
-	if (*end != ' ' || !end[1] || end[2] != ' ' || !strchr("tTwW", end[1]) || !address)
-		return 0;
-	char *name = end + 3;
-	name[strcspn(name, "\t\n")] = '\0';
-	if (strncmp(name, "__pfx_", 6) == 0 || strncmp(name, "__cfi_", 6) == 0)
-		return 0;
-	return nw_kernel_symbols_add(symbols, address, name);
+	return strchr("tTwW", symbol->type) && strncmp(symbol->name, "__pfx_", 6) != 0 &&
+	       strncmp(symbol->name, "__cfi_", 6) != 0;
 }
 
-static int add_lines(struct nw_kernel_symbols *symbols, char *text)
+/* Cuts up a line "ADDRESS TYPE NAME[\t[MODULE]]". */
+static bool parse_line(char *line, struct nw_kernel_symbol *out)
 {
-	char *line;
-	int ret = 0;
+	char *end, *module;
 
-	while (ret == 0 && (line = strsep(&text, "\n")))
-		ret = add_line(symbols, line);
+	*out = (struct nw_kernel_symbol){.address = strtoull(line, &end, 16)};
+	if (*end != ' ' || !end[1] || end[2] != ' ')
+		return false;
+	out->type = end[1];
+	out->name = end + 3;
+	module = end + 3 + strcspn(end + 3, "\t");
+	if (*module && module[1] == '[') {
+		out->module = module + 2;
+		module[2 + strcspn(module + 2, "]")] = '\0';
+	}
+	*module = '\0';
+	return true;
+}
+
+int nw_kernel_symbols_each(const char *path, nw_kernel_symbol_fn *each, void *arg)
+{
+	struct nw_buf text = {0};
+	struct nw_kernel_symbol symbol;
+	int ret = nw_buf_read_file(&text, AT_FDCWD, path);
+	char *rest = text.data, *line;
+
+	while (ret == 0 && (line = strsep(&rest, "\n")))
+		if (parse_line(line, &symbol))
+			ret = each(arg, &symbol);
+	nw_buf_free(&text);
 	return ret;
+}
+
+static int add_symbol(void *arg, const struct nw_kernel_symbol *symbol)
+{
+	return symbol->address && nw_kernel_symbol_is_code(symbol)
+		       ? nw_kernel_symbols_add(arg, symbol->address, symbol->name)
+		       : 0;
 }
 
 int nw_kernel_symbols_load(const char *path, struct nw_kernel_symbols **out,
 			   struct nw_error *err)
 {
-	struct nw_buf text = {0};
-	int ret = nw_buf_read_file(&text, AT_FDCWD, path);
+	int ret = nw_kernel_symbols_new(out);
 
-	*out = NULL;
-	if (ret < 0)
-		return nw_fail(err, -ret, "cannot read %s: %s", path, nw_strerror(-ret));
-	ret = nw_kernel_symbols_new(out);
 	if (ret == 0)
-		ret = add_lines(*out, text.data);
-	nw_buf_free(&text);
-	if (ret < 0)
+		ret = nw_kernel_symbols_each(path, add_symbol, *out);
+	if (ret == -ENOMEM)
 		nw_no_memory(err);
+	else if (ret < 0)
+		nw_fail(err, -ret, "cannot read %s: %s", path, nw_strerror(-ret));
 	else if (!(*out)->list.count || !(*out)->sched_from || !(*out)->sched_until)
 		ret = nw_fail(err, EPERM, "%s does not tell where functions are", path);
 	if (ret < 0) {

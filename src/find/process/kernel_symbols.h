@@ -10,6 +10,19 @@
 
 struct nw_kernel_symbols;
 
+/* A line of /proc/kallsyms. */
+struct nw_kernel_symbol {
+	uint64_t address; /* 0: it is hidden */
+	char type;	  /* as nm tells it */
+	const char *name;
+	const char *module; /* NULL: the kernel itself */
+};
+typedef int nw_kernel_symbol_fn(void *arg, const struct nw_kernel_symbol *symbol);
+/* Calls each() for every symbol in the file, until it returns an error. Returns that error, or that of reading. */
+int nw_kernel_symbols_each(const char *path, nw_kernel_symbol_fn *each, void *arg);
+/* Is it a function, and not a compiler's padding in front of one? */
+bool nw_kernel_symbol_is_code(const struct nw_kernel_symbol *symbol);
+
 /* ENOENT, EPERM: the kernel does not tell, or hides where they are (kernel.kptr_restrict). */
 int nw_kernel_symbols_load(const char *path, struct nw_kernel_symbols **out,
 			   struct nw_error *err);

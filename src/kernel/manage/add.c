@@ -262,6 +262,10 @@ int nw_manager_add(struct nw_manager *m, const struct nw_plan *plan,
 				err,
 				"tracepoint:%s:%s is the kernel's own: it is there without being added",
 				(*slot)->system, (*slot)->name);
+		if (nw_plan_point(plan, (*slot)->places.item)->image->kernel)
+			return nw_fail_usage(
+				err,
+				"add is for probes in programs, not in functions of the kernel: `perf probe` adds those");
 		struct adding a = {.m = m,
 				   .plan = plan,
 				   .options = options,

@@ -34,6 +34,7 @@ struct survey {
 	char group[NW_MAX_NAME + 1];
 	nw_strings places; /* places in which the group is enabled: "" and instances */
 	nw_strings events;
+	nw_strings in_kernel; /* those of them that are at functions of the kernel */
 	bool has_instance;
 };
 
@@ -54,6 +55,15 @@ static int survey_place(struct survey *s, const char *where)
 	return nw_strings_add(&s->places, where, strlen(where));
 }
 
+static int add_in_kernel(void *arg, const char *group, const char *name)
+{
+	struct survey *s = arg;
+
+	return strcmp(group, s->group) == 0
+		       ? nw_strings_add(&s->in_kernel, name, strlen(name))
+		       : 0;
+}
+
 static int survey(struct survey *s)
 {
 	nw_strings instances = {0};
@@ -61,6 +71,8 @@ static int survey(struct survey *s)
 
 	snprintf(path, sizeof(path), "events/%s", s->group);
 	int ret = nw_tracefs_list_any(s->fs->root, path, "", &s->events);
+	if (ret == 0 && s->events.count)
+		ret = nw_kernel_event_list_read(s->fs, add_in_kernel, s);
 	if (ret == 0)
 		ret = nw_tracefs_list_any(s->fs->root, "instances", "", &instances);
 	if (ret == 0)
@@ -80,6 +92,7 @@ static void free_survey(struct survey *s)
 {
 	nw_strings_free(&s->places);
 	nw_strings_free(&s->events);
+	nw_strings_free(&s->in_kernel);
 }
 
 /* ---- as steps ----------------------------------------------------------------------- */
@@ -113,7 +126,9 @@ static void steps_delete(const struct survey *s, struct nw_steps *out)
 	nw_vec_each (&s->events, name) {
 		char event[2 * NW_MAX_NAME + 2];
 		snprintf(event, sizeof(event), "%s/%.63s", s->group, *name);
-		nw_steps_add(out, NW_DO_DELETE, "", event);
+		nw_steps_add(out, NW_DO_DELETE,
+			     nw_strings_has(&s->in_kernel, *name) ? NW_KPROBE_EVENTS : "",
+			     event);
 		nw_steps_what(out, NW_REFUSED_DELETION, "event %s cannot be deleted",
 			      event);
 	}

@@ -73,6 +73,14 @@ static const struct nw_probe *probe_of(const struct nw_session *session,
 	return plan->selection->probes.item[plan->points.item[place->planned].probe];
 }
 
+/* Returns the kernel's list that the place's definition belongs to. */
+static const char *list_of(const struct nw_session *session,
+			   const struct nw_event_site *place)
+{
+	return nw_plan_point(session->plan, place)->image->kernel ? NW_KPROBE_EVENTS
+								  : "uprobe_events";
+}
+
 static bool has_failed(const struct nw_session *session, const struct nw_event_site *place)
 {
 	return session->armed->points.item[place->planned].failed;
@@ -81,13 +89,14 @@ static bool has_failed(const struct nw_session *session, const struct nw_event_s
 static void give_up(struct nw_session *session, const struct nw_event_site *place,
 		    const char *why)
 {
-	const struct nw_point *point = nw_plan_point(session->plan, place);
+	struct nw_buf where = {0};
 
+	nw_point_text(probe_of(session, place), nw_plan_point(session->plan, place),
+		      &where);
 	/* without its part 0 a point is left out; without another part it lacks one string */
 	nw_armed_refuse(session->armed, place, why);
-	nw_strings_tell(&session->warnings, "%s at %s+0x%jx is left out: %s",
-			probe_of(session, place)->label, point->image->path, point->offset,
-			why);
+	nw_strings_tell(&session->warnings, "%s is left out: %s", nw_buf_str(&where), why);
+	nw_buf_free(&where);
 }
 
 /* The kernel's own words, where it has some, else what its error number means. */
@@ -95,6 +104,9 @@ static void explain_definition(struct nw_session *session,
 			       const struct nw_event_site *place, const char *line, int ret)
 {
 	char reason[128] = "";
+	const enum nw_refusal what = nw_plan_point(session->plan, place)->image->kernel
+					     ? NW_REFUSED_FUNCTION
+					     : NW_REFUSED_DEFINITION;
 
 	if (nw_step_runner_is_short(&session->runner, ret)) {
 		session->failed = ret;
@@ -106,7 +118,7 @@ static void explain_definition(struct nw_session *session,
 		*reason ? nw_text("the kernel refused the definition: %s (%s)",
 				  nw_strerror(-ret), reason)
 			: nw_text("the kernel refused the definition: %s",
-				  nw_refusal_text(NW_REFUSED_DEFINITION, -ret));
+				  nw_refusal_text(what, -ret));
 	give_up(session, place, why ? why : "refused");
 }
 
@@ -163,7 +175,7 @@ static int define_place(struct nw_session *session, const struct nw_armed_event 
 	const char *danger = session->options.force
 				     ? NULL
 				     : nw_point_hazard(session->features, point);
-	const char *path = path_of(session, point->image);
+	const char *path = point->image->kernel ? "" : path_of(session, point->image);
 	struct nw_buf line = {0};
 	if (danger) {
 		if (session->runner.dry_run)
@@ -183,7 +195,8 @@ static int define_place(struct nw_session *session, const struct nw_armed_event 
 		  : would_replace(session, event)
 			  ? -EEXIST
 			  : nw_step_runner_step(&session->runner, NW_DO_APPEND,
-						"uprobe_events", nw_buf_str(&line), NULL);
+						list_of(session, place), nw_buf_str(&line),
+						NULL);
 	if (ret < 0)
 		explain_definition(session, place, nw_buf_str(&line), ret);
 	nw_buf_free(&line);
@@ -337,7 +350,9 @@ static size_t enable_each(struct nw_session *session, size_t first)
 		/* delete an event that the kernel did not enable. It rolled back: nothing of it is armed. */
 		char name[2 * NW_MAX_NAME + 2];
 		snprintf(name, sizeof(name), "%s/%s", session->plan->group, event->name);
-		(void)nw_step_runner_step(&session->runner, NW_DO_DELETE, "", name, NULL);
+		(void)nw_step_runner_step(&session->runner, NW_DO_DELETE,
+					  list_of(session, event->planned->places.item),
+					  name, NULL);
 		event->defined = 0;
 		if (is_shared(event)) {
 			split(session, event);

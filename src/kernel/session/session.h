@@ -185,6 +185,8 @@ uint64_t nw_session_buffer(const struct nw_session *session);
  * read.
  */
 int nw_session_profile(const struct nw_session *session, uint64_t *hits);
+/* Returns how many calls of kernel functions have no return, since the kernel followed as many others at that moment. */
+uint64_t nw_session_missed(const struct nw_session *session);
 /* The state of an event of the plan in the session's instance, whichever program has changed it. */
 enum nw_event_state {
 	NW_EVENT_UNKNOWN,

@@ -251,7 +251,7 @@ static int prove_free(const struct nw_tracefs *fs, const struct definitions *d,
 	return ret == 0 || ret == -EBUSY ? ret : ask_ftrace(fs, group, group, name, true);
 }
 
-int nw_event_delete(const struct nw_tracefs *fs, const char *event)
+int nw_event_delete(const struct nw_tracefs *fs, const char *list, const char *event)
 {
 	nw_cleanup(nw_free_ptr) char *line = nw_text("-:%s\n", event);
 	char group[NW_MAX_NAME + 1];
@@ -261,6 +261,9 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *event)
 
 	if (!line)
 		return -ENOMEM;
+	/* An event of the kernel's functions has one place, so the kernel itself sees that nobody uses it. */
+	if (strcmp(list, NW_KPROBE_EVENTS) == 0)
+		return nw_tracefs_append(fs->root, list, line);
 	snprintf(group, sizeof(group), "%.*s", (int)(slash - event), event);
 	int ret = nw_event_list_read(fs, NULL, take_definition, &wanted);
 	if (ret == 0 && d.count > 1)

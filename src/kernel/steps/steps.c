@@ -149,7 +149,7 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 	case NW_DO_DISABLE:
 		return disable(fs, action);
 	case NW_DO_DELETE:
-		return nw_event_delete(fs, action->text);
+		return nw_event_delete(fs, action->file, action->text);
 	case NW_DO_CREATE:
 		return nw_own_file_create(action->file);
 	case NW_DO_RESIZE:
@@ -404,7 +404,8 @@ static void print_action(const struct nw_action *action, struct nw_buf *out)
 		print_write(action, " >", out);
 		break;
 	case NW_DO_DELETE: /* names of groups and events contain no characters that a shell interprets */
-		nw_buf_printf(out, "echo -:%s >>\"$T/uprobe_events\"", action->text);
+		nw_buf_printf(out, "echo -:%s >>\"$T/%s\"", action->text,
+			      *action->file ? action->file : "uprobe_events");
 		break;
 	case NW_DO_APPEND:
 		print_write(action, " >>", out);

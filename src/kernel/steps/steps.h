@@ -28,7 +28,8 @@ enum nw_action_kind {
 	/* Text is a shell command, which is only printed and never executed. */
 	NW_DO_SHELL,
 	NW_DO_DISABLE, /* writes "0" to an enable file, and reads it back */
-	NW_DO_DELETE,  /* deletes the event text, GROUP/NAME, if nobody uses it */
+	/* Deletes the event text, GROUP/NAME, if nobody uses it. file: the list that has it; "": uprobe_events. */
+	NW_DO_DELETE,
 	/* Creates `file`, empty, next to the journal; it may exist already. */
 	NW_DO_CREATE,
 	NW_DO_RESIZE, /* gives that file a size of text bytes */

@@ -2,6 +2,7 @@
 /* See event_list.h. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,38 @@ static int add_name(void *arg, const struct nw_definition_line *line)
 int nw_uprobe_names(const struct nw_tracefs *fs, nw_strings *out)
 {
 	return nw_event_list_read(fs, NULL, add_name, out);
+}
+
+/* ---- functions of the kernel --------------------------------------------------------- */
+
+int nw_kernel_event_list_read(const struct nw_tracefs *fs,
+			      int (*each)(void *arg, const char *group, const char *name),
+			      void *arg)
+{
+	char group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
+	struct nw_buf text = {0};
+	int ret = nw_tracefs_read(fs->root, NW_KPROBE_EVENTS, &text);
+	char *rest = text.data, *line;
+
+	while (ret == 0 && (line = strsep(&rest, "\n"))) {
+		const char *colon = strchr(line, ':'), *end = strchrnul(line, ' ');
+		const char *slash = colon ? memchr(colon, '/', (size_t)(end - colon))
+					  : NULL;
+		if (slash && take_name(colon + 1, slash, group) &&
+		    take_name(slash + 1, end, name))
+			ret = each(arg, group, name);
+	}
+	nw_buf_free(&text);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+bool nw_kernel_profile_line_parse(const char *text, char *name, uint64_t *hits,
+				  uint64_t *missed)
+{
+	char format[32];
+
+	snprintf(format, sizeof(format), " %%%ds %%" SCNu64 " %%" SCNu64, NW_MAX_NAME);
+	return sscanf(text, format, name, hits, missed) == 3;
 }
 
 /* ---- enabled or not ----------------------------------------------------------------- */

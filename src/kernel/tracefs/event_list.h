@@ -40,6 +40,18 @@ int nw_event_list_read(const struct nw_tracefs *fs, bool *joined, nw_event_line_
 int nw_event_list_walk(char *events, char *profile, bool *joined, nw_event_line_fn *each,
 		       void *arg);
 
+/*
+ * Calls each() for every event in kprobe_events, "p:GROUP/NAME SYMBOL ARGS" or "r10:...", until it returns an error. A
+ * kernel without that file has none.
+ */
+int nw_kernel_event_list_read(const struct nw_tracefs *fs,
+			      int (*each)(void *arg, const char *group, const char *name),
+			      void *arg);
+/* Takes the hits, and the returns that the kernel missed, from a line " NAME HITS MISSED" of kprobe_profile. name gets
+ * NW_MAX_NAME + 1 bytes. */
+bool nw_kernel_profile_line_parse(const char *text, char *name, uint64_t *hits,
+				  uint64_t *missed);
+
 /* The content of an enable file, of an event, of a group or of all events. */
 enum nw_enabled {
 	NW_ENABLED_NO,	  /* "0" */

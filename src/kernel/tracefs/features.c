@@ -92,6 +92,13 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 		{"switch_state", "sched_switch says of threads what its prev_state means",
 		 "README: \\imm-value; or --states tries it",
 		 "--states takes prev_state for one bit too high"},
+	[NW_FEATURE_KPROBE_EVENTS] = {"kprobe_events", "probes in the kernel's functions",
+				      "file kprobe_events",
+				      "kprobe: and func:kernel: are refused"},
+	[NW_FEATURE_MAXACTIVE] =
+		{"maxactive", "timing many calls of a kernel function at once",
+		 "README: r[maxactive]",
+		 "few calls at once have an end: the starts of others are unmatched"},
 };
 
 /* Features that a kernel has if README contains a text. */
@@ -108,6 +115,7 @@ static const struct {
 	{NW_FEATURE_ARRAYS, "<array-size>"},
 	{NW_FEATURE_IMMEDIATE, "\\imm-value"},
 	{NW_FEATURE_HIST, "hist trigger"},
+	{NW_FEATURE_MAXACTIVE, "r[maxactive]"},
 };
 
 static const struct {
@@ -122,6 +130,7 @@ static const struct {
 	{NW_FEATURE_SUBBUF, "buffer_subbuf_size_kb"},
 	{NW_FEATURE_ERROR_LOG, "error_log"},
 	{NW_FEATURE_SYNTHETIC, "synthetic_events"},
+	{NW_FEATURE_KPROBE_EVENTS, NW_KPROBE_EVENTS},
 	{NW_FEATURE_STACK_TRIGGER, "events/sched/sched_switch/trigger"},
 };
 
@@ -288,6 +297,7 @@ struct nw_caps nw_features_caps(const struct nw_features *features)
 		.multi_site = features->has[NW_FEATURE_MULTI_SITE],
 		.hex = features->has[NW_FEATURE_HEX],
 		.arrays = features->has[NW_FEATURE_ARRAYS],
+		.maxactive = features->has[NW_FEATURE_MAXACTIVE],
 		.long64 = features->long64,
 		.partial = features->has[NW_FEATURE_ARRAYS] && keeps_partial_loads(),
 	};

@@ -41,7 +41,7 @@ static bool on_jumping_return(const struct nw_features *features,
 			      const struct nw_point *point)
 {
 	return point->is_return && features && !features->has[NW_FEATURE_LONGJMP] &&
-	       nw_image_jumps(point->image);
+	       !point->image->kernel && nw_image_jumps(point->image);
 }
 
 static bool on_long_nop(const struct nw_features *features, const struct nw_point *point)

@@ -9,6 +9,7 @@
 enum nw_refusal {
 	NW_REFUSED_OTHERWISE,
 	NW_REFUSED_DEFINITION,
+	NW_REFUSED_FUNCTION, /* the definition of a probe at a function of the kernel */
 	NW_REFUSED_ENABLING,
 	NW_REFUSED_DELETION,
 	NW_REFUSED_INSTANCE,

@@ -218,8 +218,8 @@ static int write_file(int dir, const char *file, const char *text, int flags)
 int nw_tracefs_write(int dir, const char *file, const char *text)
 {
 	/* Truncating one of these files would delete the definitions of all users. */
-	if (strstr(file, "uprobe_events") || strstr(file, "dynamic_events") ||
-	    strstr(file, "synthetic_events"))
+	if (strstr(file, "uprobe_events") || strstr(file, NW_KPROBE_EVENTS) ||
+	    strstr(file, "dynamic_events") || strstr(file, "synthetic_events"))
 		return -EPERM;
 	return write_file(dir, file, text, O_TRUNC);
 }

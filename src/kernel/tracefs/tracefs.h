@@ -7,6 +7,9 @@
 
 #include "base/base.h"
 
+/* The list of events at functions of the kernel. A kernel without kprobes lacks it. */
+#define NW_KPROBE_EVENTS "kprobe_events"
+
 struct nw_tracefs {
 	int root; /* directory, O_PATH */
 	char path[256];

@@ -398,15 +398,14 @@ static int pair_function(const struct nw_selection *selection, const named_probe
 {
 	const struct nw_probe *first = selection->probes.item[start];
 	struct nw_span_def def = {.key = NW_KEY_TID, .key_name = "tid", .call = true};
-	bool is_entry = strcmp(first->provider, "uprobe") == 0;
+	const char *back = nw_return_provider(first->provider);
 
 	/* Calls of Go functions are not measured if it is unknown which call a return ends (see struct nw_point). */
 	const char *goroutine = first->points.count ? first->points.item[0].goroutine
 						    : NULL;
 	if (goroutine && !*goroutine)
 		return 0;
-	if (is_entry &&
-	    find_probes(all, first->image, "uretprobe", first->name, &def.ends) < 0) {
+	if (back && find_probes(all, first->image, back, first->name, &def.ends) < 0) {
 		nw_span_def_free(&def);
 		return -ENOMEM;
 	}

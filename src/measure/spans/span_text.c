@@ -386,9 +386,7 @@ static bool is_call(const struct nw_selection *selection, const struct nw_span_d
 	if (def->key != NW_KEY_TID || *def->end_key_name || def->starts.count != 1 ||
 	    def->ends.count != 1)
 		return false;
-	return strcmp(entry->provider, "uprobe") == 0 && returns->image == entry->image &&
-	       strcmp(returns->provider, "uretprobe") == 0 &&
-	       strcmp(returns->name, entry->name) == 0;
+	return nw_probes_are_call(entry, returns);
 }
 
 static bool is_subset(const nw_vec_u32 *some, const nw_vec_u32 *all)

@@ -144,7 +144,8 @@ int nw_find_jumps(const struct nw_features *features, const struct nw_jumpers *w
 		return 0;
 	nw_vec_each (&selection->probes, probe)
 		nw_vec_each (&(*probe)->points, point)
-			if (ret == 0 && point->is_return && point->image && !point->hazard)
+			if (ret == 0 && point->is_return && !nw_probe_in_kernel(*probe) &&
+			    !point->hazard)
 				ret = judge_point(&search, who, point);
 	nw_vec_free(&search.harmless);
 	return ret;

@@ -25,8 +25,7 @@ static bool anybody_hits(const struct nw_run *run)
 	bool kernel = false;
 
 	nw_vec_each (&run->result->selection.probes, probe)
-		kernel |= (*probe)->kind == NW_SPEC_TRACEPOINT &&
-			  !nw_is_scheduler_probe(*probe) &&
+		kernel |= nw_probe_in_kernel(*probe) && !nw_is_scheduler_probe(*probe) &&
 			  strcmp((*probe)->provider, NW_STACK_SYSTEM) != 0;
 	return kernel && !run->result->pids.count;
 }
@@ -49,7 +48,7 @@ static int list_images(const struct nw_run *run, const_images *out)
 		const struct nw_probe *probe =
 			run->result->selection.probes.item[planned->probe];
 		const struct nw_image *image = probe->points.item[planned->point].image;
-		bool known = !image;
+		bool known = nw_probe_in_kernel(probe);
 		for (size_t i = 0; i < out->count && !known; i++)
 			known = out->item[i] == image;
 		const struct nw_image **slot = known ? NULL : nw_vec_add(out);

@@ -52,8 +52,7 @@ static int find_points(const struct nw_run *run, bool silent, struct points *out
 		const struct nw_planned_point *planned = &run->result->plan.points.item[i];
 		const struct nw_probe *probe =
 			run->result->selection.probes.item[planned->probe];
-		if (run->result->armed.points.item[i].failed ||
-		    probe->kind == NW_SPEC_TRACEPOINT ||
+		if (run->result->armed.points.item[i].failed || nw_probe_in_kernel(probe) ||
 		    (silent && has_fired(run, planned->probe)))
 			continue;
 		const struct nw_point **slot = nw_vec_add(&out->points);
@@ -154,6 +153,7 @@ static int explain_left_out(struct nw_run *run, size_t probe, struct nw_error *e
 	const struct nw_probe *left = result->selection.probes.item[probe];
 	const struct nw_point *at = NULL;
 	const char *why = NULL;
+	struct nw_buf where = {0};
 
 	for (size_t i = 0; i < result->plan.points.count; i++) {
 		const struct nw_planned_point *planned = &result->plan.points.item[i];
@@ -162,11 +162,14 @@ static int explain_left_out(struct nw_run *run, size_t probe, struct nw_error *e
 		at = &left->points.item[planned->point];
 		why = result->armed.points.item[i].why;
 	}
+	if (at)
+		nw_point_text(left, at, &where);
 	int ret = why ? nw_run_set_state(run, probe, NW_STATE_NOT_ARMED,
-					 "not armed: %s at %s+0x%jx is left out: %s",
-					 left->label, at->image->path, at->offset, why)
+					 "not armed: %s is left out: %s",
+					 nw_buf_str(&where), why)
 		      : nw_run_set_state(run, probe, NW_STATE_NOT_ARMED,
 					 "not armed: it is left out");
+	nw_buf_free(&where);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
@@ -198,13 +201,16 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 
 	if (!found || nw_run_make_states(run) < 0 || find_points(run, true, &silent) < 0)
 		ret = nw_no_memory(err);
-	/* Kernel events are not armed in processes, so there is nothing to read back. */
-	for (size_t i = 0; ret == 0 && i < probes; i++)
-		if (run->result->selection.probes.item[i]->kind == NW_SPEC_TRACEPOINT &&
-		    !nw_result_is_disabled(run->result, i))
+	/* What stands in the kernel is not armed in processes, so there is nothing to read back. */
+	for (size_t i = 0; ret == 0 && i < probes; i++) {
+		const struct nw_probe *probe = run->result->selection.probes.item[i];
+		if (nw_probe_in_kernel(probe) && !nw_result_is_disabled(run->result, i))
 			run->result->states[i] = (struct nw_probe_state){
 				NW_STATE_NOT_HIT,
-				"no hit: the event is enabled, but has not come"};
+				probe->image
+					? "no hit: the function was not called, or not by a traced process"
+					: "no hit: the event is enabled, but has not come"};
+	}
 	/* Probes that a hazard, or the kernel, has kept from being armed. */
 	for (size_t i = 0; ret == 0 && i < probes; i++)
 		if (run->result->selection.probes.item[i]->kind != NW_SPEC_TRACEPOINT &&

@@ -714,7 +714,8 @@ static int cost_probes(const struct nw_plan *plan, const struct nw_machine_cost 
 		const struct nw_planned_point *planned = &plan->points.item[i];
 		const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
 		struct nw_hit_cost *mean = &out[planned->probe];
-		if (probe->kind == NW_SPEC_TRACEPOINT) {
+		/* a probe in a function of the kernel costs at least as much as an event of the kernel */
+		if (nw_probe_in_kernel(probe)) {
 			if (strcmp(probe->provider, NW_STACK_SYSTEM) != 0)
 				*mean = event->before ? *event : usual_event;
 			continue;

@@ -303,6 +303,21 @@ static uint64_t *read_profile(const struct nw_run *run)
 	return NULL;
 }
 
+/* Says how many calls of kernel functions have no return, and so no time. */
+static void tell_missed(const struct nw_run *run)
+{
+	const uint64_t missed = nw_session_missed(run->live.session);
+
+	if (missed)
+		nw_run_notice(
+			run,
+			nw_plural(
+				missed,
+				"%ju call of a kernel function is not timed: as many others as the kernel follows were under way",
+				"%ju calls of kernel functions are not timed: as many others as the kernel follows were under way"),
+			(uintmax_t)missed);
+}
+
 /*
  * Silent probes are checked while they are armed. Records that are read afterwards may still show that they were hit.
  */
@@ -311,6 +326,7 @@ static int stop(struct nw_run *run, struct nw_error *err)
 	struct nw_run_result *result = run->result;
 
 	run->live.counted = read_profile(run);
+	tell_missed(run);
 	result->now_ns = result->stop_ns = nw_session_now(run->live.session);
 	nw_wake_poll(&run->live.wake); /* a signal may have asked for a recording */
 	result->signalled = run->live.wake.stop;

@@ -154,7 +154,8 @@ static int add_address(struct nw_event_format *format, const struct source *sour
 	return 0;
 }
 
-/* A kernel event has one place and no address: all low bits lead to that place. */
+/* A kernel event has one place and no address, and a function of the kernel is an event's only place, behind whose
+ * address (endbr64) its probe may stand: all low bits lead to that place. */
 static const uint16_t only_place[4096] = {[0 ... 4095] = 1};
 
 /* Finds the stack pointer. It is in the same field for all places of an event, so only the first place is looked at. */
@@ -236,6 +237,13 @@ static void open_stack(struct nw_formats *formats, struct nw_event_format *forma
 	formats->largest = UINT32_MAX;
 }
 
+/* Has the event one place, wherever its records say that they are from? */
+static bool has_one_place(const struct nw_plan *plan, const struct nw_event *event)
+{
+	return *event->system || (event->places.count == 1 &&
+				  nw_plan_point(plan, event->places.item)->image->kernel);
+}
+
 static int add_probe(struct nw_formats *formats, const struct source *source,
 		     const struct nw_armed_event *armed, struct nw_error *err)
 {
@@ -255,7 +263,7 @@ static int add_probe(struct nw_formats *formats, const struct source *source,
 		ret = load_places(formats->plan, armed->by_low_bits, format) < 0
 			      ? nw_no_memory(err)
 			      : 0;
-	if (ret == 0 && *planned->system)
+	if (ret == 0 && has_one_place(formats->plan, planned))
 		format->by_low_bits = only_place;
 	nw_vec_each (&planned->fields, name)
 		if (ret == 0)
