@@ -88,6 +88,7 @@ void nw_probe_table_end(struct nw_probe_table *list)
 /* The sites with the same name. */
 struct row {
 	const struct nw_site *first;
+	size_t last; /* number of the last site in the image */
 	size_t sites;
 	size_t semaphores; /* number of different semaphores */
 	uint64_t last_semaphore;
@@ -124,14 +125,13 @@ static void print_row(struct nw_probe_table *list, const struct nw_buf *start,
 	nw_table_number(table, nw_operands_count(row->first->args));
 }
 
-/* Collects the sites with the same name; the index keeps this linear (libjvm.so has over 500 sites). */
+/* Collects the sites with the same name; the index keeps this linear (a hostile file has 30,000 names). next[site] is the
+ * number of the next site with the same name, or 0. */
 static int collect_rows(struct nw_probe_table *list, const struct nw_image *image,
-			struct nw_index *index, struct row **out)
+			struct nw_index *index, struct row *rows, size_t *next)
 {
-	struct row *rows = calloc(image->sites.count + 1, sizeof(*rows));
 	struct nw_buf key = {0};
-
-	int64_t number = rows ? 0 : -ENOMEM;
+	int64_t number = rows && next ? 0 : -ENOMEM;
 
 	nw_vec_each (&image->sites, site) {
 		if (number < 0)
@@ -148,8 +148,12 @@ static int collect_rows(struct nw_probe_table *list, const struct nw_image *imag
 		struct row *row = number >= 0 ? &rows[number] : NULL;
 		if (!row)
 			break;
+		size_t at = (size_t)(site - image->sites.item);
 		if (!row->first)
 			row->first = site;
+		else
+			next[row->last] = at;
+		row->last = at;
 		row->sites++;
 		if (site->semaphore_vaddr && site->semaphore_vaddr != row->last_semaphore) {
 			row->semaphores++;
@@ -157,38 +161,46 @@ static int collect_rows(struct nw_probe_table *list, const struct nw_image *imag
 		}
 	}
 	nw_buf_free(&key);
-	*out = rows;
 	return number < 0 ? (int)number : 0;
+}
+
+static void print_sites(struct nw_probe_table *list, struct nw_image *image,
+			const struct nw_buf *start, const struct row *row,
+			const size_t *next)
+{
+	struct nw_output *output = list->output;
+	size_t at = (size_t)(row->first - image->sites.item);
+
+	spec_text(start, row->first, &output->text);
+	nw_buf_addc(&output->text, '\n');
+	do {
+		output->format->site(output, image, &image->sites.item[at], list->types);
+		at = next[at];
+	} while (at);
 }
 
 void nw_probe_table_add(struct nw_probe_table *list, struct nw_image *image)
 {
+	struct row *rows = calloc(image->sites.count + 1, sizeof(*rows));
+	size_t *next = calloc(image->sites.count + 1, sizeof(*next));
 	struct nw_index index = {0};
 	struct nw_buf start = {0};
-	struct row *rows;
 
-	if (collect_rows(list, image, &index, &rows) < 0)
+	if (collect_rows(list, image, &index, rows, next) < 0)
 		list->output->text.failed = true;
 	/* the beginning of the specs of all probes of a file */
 	nw_buf_adds(&start, "usdt:");
 	nw_buf_add_escaped(&start, image->path, strlen(image->path));
 	nw_buf_addc(&start, ':');
-	for (size_t i = 0; rows && i < index.text.count; i++) {
-		if (!list->sites) {
+	for (size_t i = 0; rows && next && i < index.text.count; i++) {
+		if (list->sites)
+			print_sites(list, image, &start, &rows[i], next);
+		else
 			print_row(list, &start, &rows[i]);
-			continue;
-		}
-		spec_text(&start, rows[i].first, &list->output->text);
-		nw_buf_addc(&list->output->text, '\n');
-		const struct nw_site *first = rows[i].first;
-		nw_vec_each (&image->sites, site)
-			if (strcmp(site->provider, first->provider) == 0 &&
-			    strcmp(site->name, first->name) == 0)
-				list->output->format->site(list->output, image, site,
-							   list->types);
 	}
 	list->output->text.failed |= start.failed;
 	free(rows);
+	free(next);
 	nw_buf_free(&start);
 	nw_index_free(&index);
 }
