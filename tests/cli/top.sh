@@ -208,6 +208,16 @@ cat >hung.py <<'P'
 import fcntl, os, pty, struct, subprocess, sys, termios, time
 master, slave = pty.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 100, 250, 0, 0))
+def until(condition): # a minute at most
+    for _ in range(600):
+        if condition():
+            break
+        time.sleep(0.1)
+def slept(): # how often it had nothing left to do
+    with open(f"/proc/{top.pid}/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+def unread(): # bytes in its pipe
+    return struct.unpack("i", fcntl.ioctl(top.stdin, termios.FIONREAD, b"    "))[0]
 top = subprocess.Popen([sys.argv[1], "top", "--from", "-", "-i", "10ms", "-j", "-o", "hung.json"],
                        stdin=subprocess.PIPE, stdout=slave, env={**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"})
 for i in range(12000):
@@ -216,6 +226,10 @@ for i in range(12000):
     if i % 20 == 0:
         top.stdin.flush()
         time.sleep(0.01)
+top.stdin.flush()
+until(lambda: unread() == 0)
+before = slept()
+until(lambda: slept() > before + 6)
 top.stdin.close()
 os.write(master, b"q")
 print(top.wait(timeout=100))
