@@ -6,17 +6,17 @@ mkfifo orders
 "$HANGS" 5 <orders & target=$!
 exec 7>orders
 
-# The CPUs have always something to do: some kernels do not record each switch from idle.
-busy=()
-for cpu in $(taskset -cp $$ | sed 's/.*: //; s/,/ /g; s/-/ /g'); do
-  taskset -c "$cpu" nice -n 19 sh -c 'while :; do :; done' & busy+=($!)
-done
 
 "$NOPWATCH" stat -j --open --states --stack "usdt:$HANGS:hangs:*" -p $target >open.json 2>open.err & tracer=$!
 wait_for armed
-echo begin >&7
-wait_for hit 15
-wait_for has_threads $target 4
+all_sleep() {
+  hit 15 && has_threads $target 4 && ! grep -L '^State:.S' /proc/$target/task/*/status | grep -q .
+}
+hang() {
+  echo begin >&7
+  wait_for all_sleep
+}
+while_busy "$(own_cpus)" hang
 
 # The scheduler's events come a moment later than the hits: SIGUSR1 asks until the report has all of them.
 cat >judge.py <<'PY'
@@ -53,7 +53,6 @@ asked() {
 }
 ok "SIGUSR1 shows the oldest spans, with thread, arguments, stack, and that they sleep" wait_for asked
 [ ! -s judged ] || comment "$(tail -n 1 judged)"
-kill "${busy[@]}"
 
 echo end >&7
 wait_for hit 30

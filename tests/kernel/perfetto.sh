@@ -77,9 +77,7 @@ gcc -O2 sleeper.c -o sleeper
 # Some kernels do not record all switches from idle threads (nor does a plain "cat trace" show them), and not on every CPU:
 # how many spans there are, the report says.
 off='off=sched:sched_switch..sched:sched_switch,key=prev_pid:next_pid'
-taskset -c 0 nice -n 19 sh -c 'while :; do :; done' & busy=$!
-"$NOPWATCH" record -q tracepoint:sched:sched_switch -o off.dat -- taskset -c 0 ./sleeper
-kill $busy
+while_busy 0 "$NOPWATCH" record -q tracepoint:sched:sched_switch -o off.dat -- taskset -c 0 ./sleeper
 "$NOPWATCH" trace --from off.dat -f perfetto --span "$off" -o off.pftrace
 "$NOPWATCH" report -j --span "$off" -o report.json off.dat
 ok "off-CPU time" drawn off.pftrace out.json

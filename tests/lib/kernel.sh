@@ -313,13 +313,45 @@ need() {
   command -v "$1" >/dev/null 2>&1
 }
 
+# The CPUs of this shell, one a line.
+own_cpus() {
+  taskset -cp $$ | sed 's/.*: //' | tr , '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done
+}
+
+# while_busy CPUS COMMAND...: run it while these CPUs (a list of words) have always something to do, which gives way to all others. Some kernels
+# (6.18 on a virtual machine, with plain `cat trace`, too) do not record each switch from idle.
+while_busy() {
+  local cpu loops=() status
+  for cpu in $1; do
+    taskset -c "$cpu" nice -n 19 sh -c 'while :; do :; done' </dev/null >/dev/null 2>&1 & loops+=($!)
+  done
+  shift
+  "$@"
+  status=$?
+  kill "${loops[@]}"
+  wait "${loops[@]}" 2>/dev/null
+  return $status
+}
+
+# measured CONDITION COMMAND...: do it, and again, ten times at most, until the condition, a command, says that it can be judged: on a
+# busy machine, and with kernels that leave switches out, too little may have been recorded. What is judged then has to be right.
+measured() {
+  local i condition=$1
+  shift
+  for i in {1..10}; do
+    "$@"
+    $condition && return
+  done
+  comment "ten times it was not so: $condition"
+}
+
 # Stay on CPUs of which this kernel tells nearly all switches: on some virtual machines it leaves those from an idle CPU out,
 # on one of several CPUs and all the time, in a buffer that says of nothing lost. One that others keep busy is not idle
 # meanwhile, and shows nothing: it is looked at until it was, ten times as long if need be.
 on_telling_cpus() {
   local dir=$TRACEFS/instances/tests_switches_$$ all cpus cpu i
   mkdir "$dir" || return
-  all=$(taskset -cp $$ | sed 's/.*: //' | tr , '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done)
+  all=$(own_cpus)
   for i in {1..10}; do
     echo 1 >"$dir/events/sched/sched_switch/enable"
     for cpu in $all; do
