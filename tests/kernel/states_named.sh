@@ -48,22 +48,30 @@ SPANS = 400 # 4 s, so that whoever names the threads may have to wait
 slow = [s for s in map(json.loads, open("slow.json")) if s["type"] == "slow"]
 assert len(slow) == 4 * SPANS, len(slow)
 split = [s for s in slow if "states_ns" in s]
+# a kernel that leaves out one of a thread's switches leaves its span unsplit
+if sys.argv[2:]:
+    sys.exit(len({s["tid"] for s in split}) < 4 or len(split) < (4 * 15 if sys.argv[1] == "late" else 23 * len(slow) / 24))
 # all of it run, by who does nothing but sleep
 wrong = [s for s in split if s["states_ns"]["running"] == s["latency_ns"]]
 print(f"# {len(split)} of {len(slow)} are split, {len(wrong)} wrong")
 assert not wrong, wrong[:3]
 by = {s["tid"] for s in split}
 assert len(by) == 4 and len(split) >= 4 * 15, (by, len(split))
-# a kernel that leaves out one of a thread's switches leaves its span unsplit
 assert len(split) < len(slow) if sys.argv[1] == "late" else len(split) >= 23 * len(slow) / 24, len(split)
 PY
-for mask in -set_event_pid -set_event_pid,-instances; do
-  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j --slower 1ns --states -o slow.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end -- "$POOL" 4 400 10 named >told
-  ok "$mask: threads with new names are split once they are named, and not before" python3 pool.py late
+live() { # [named]
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j --slower 1ns --states -o slow.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end -- "$POOL" 4 400 10 "$@" >told
+}
+recorded() {
   NOPWATCH_FEATURES=$mask "$NOPWATCH" record -q --states -o rec.dat "usdt:$POOL:pool:*" -- "$POOL" 4 400 10 named >told
   "$NOPWATCH" trace -j --slower 1ns --states --from rec.dat --span act=pool:begin..pool:end >slow.json
+}
+for mask in -set_event_pid -set_event_pid,-instances; do
+  measured 'python3 pool.py late enough' live named
+  ok "$mask: threads with new names are split once they are named, and not before" python3 pool.py late
+  measured 'python3 pool.py late enough' recorded
   ok "$mask: and so from a recording" python3 pool.py late
-  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j --slower 1ns --states -o slow.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end -- "$POOL" 4 400 10 >told
+  measured 'python3 pool.py all enough' live
   ok "$mask: threads that are called as their program are split from the first span on" python3 pool.py all
 done
 
