@@ -7,11 +7,14 @@
 
 #include "judge.h"
 
-/* The checks in their order: of several causes, the one of the earliest check explains the later ones. */
-static const struct {
+typedef void check_fn(struct judge *judge);
+struct named_check {
 	const char *name;
-	void (*check)(struct judge *judge);
-} checks[] = {
+	check_fn *check;
+};
+
+/* The checks in their order: of several causes, the one of the earliest check explains the later ones. */
+static const struct named_check in_programs[] = {
 	{"kernel", nw_check_kernel},	   {"privilege", nw_check_privilege},
 	{"lockdown", nw_check_lockdown},   {"bpf", nw_check_bpf},
 	{"process", nw_check_process},	   {"file", nw_check_file},
@@ -22,6 +25,13 @@ static const struct {
 	{"events", nw_check_events},	   {"armed", nw_check_armed},
 	{"semaphore", nw_check_semaphore}, {"hit", nw_check_hit},
 	{"recorded", nw_check_recorded},   {"program", nw_check_program},
+};
+
+/* Those of a function of the kernel, which has no file, and no process maps it. */
+static const struct named_check in_kernel[] = {
+	{"kernel", nw_check_kernel},	 {"privilege", nw_check_privilege},
+	{"lockdown", nw_check_lockdown}, {"process", nw_check_process},
+	{"symbol", nw_check_function},	 {"hit", nw_check_called},
 };
 
 /* ---- the verdict -------------------------------------------------------------------- */
@@ -162,7 +172,10 @@ int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
 	struct nw_diagnosis diagnosis = {.fires = -1};
 	struct judge judge = {.facts = facts, .out = &diagnosis};
 
-	for (size_t i = 0; i < NW_COUNT(checks); i++) {
+	const struct named_check *checks = facts->function ? in_kernel : in_programs;
+	const size_t count = facts->function ? NW_COUNT(in_kernel) : NW_COUNT(in_programs);
+
+	for (size_t i = 0; i < count; i++) {
 		judge.check = NULL;
 		judge.name = checks[i].name;
 		checks[i].check(&judge);

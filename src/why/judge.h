@@ -64,6 +64,8 @@ void nw_check_lockdown(struct judge *judge);
 void nw_check_bpf(struct judge *judge);
 void nw_check_file(struct judge *judge);
 void nw_check_symbol(struct judge *judge);
+void nw_check_function(struct judge *judge);
+void nw_check_called(struct judge *judge);
 void nw_check_note(struct judge *judge);
 void nw_check_site(struct judge *judge);
 void nw_check_arguments(struct judge *judge);

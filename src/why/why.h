@@ -7,6 +7,7 @@
 #define NOPWATCH_WHY_WHY_H
 
 #include "find/probe/probe.h"
+#include "find/process/kernel_symbols.h"
 #include "kernel/recovery/inventory.h"
 #include "kernel/session/session.h"
 
@@ -25,6 +26,7 @@ enum nw_cause_kind {
 enum nw_cause {
 	NW_CAUSE_NO_TRACEFS,
 	NW_CAUSE_NO_UPROBES,
+	NW_CAUSE_NO_KPROBES,
 	NW_CAUSE_NO_PRIVILEGE,
 	NW_CAUSE_LOCKDOWN,
 	NW_CAUSE_FILE_MISSING,
@@ -40,6 +42,9 @@ enum nw_cause {
 	NW_CAUSE_SYMBOL_AMBIGUOUS,
 	NW_CAUSE_SYMBOL_IFUNC,
 	NW_CAUSE_SYMBOL_IS_NOTE,
+	NW_CAUSE_FORBIDDEN,
+	NW_CAUSE_NOT_TRACEABLE,
+	NW_CAUSE_KPROBES_OFF,
 	NW_CAUSE_GENERATED,
 	NW_CAUSE_NO_SUCH_LINE,
 	NW_CAUSE_INTERPOSED,
@@ -180,6 +185,9 @@ struct nw_facts {
 		*selection; /* the probes of the file that match the spec; may be empty */
 	const struct nw_error *select_error;  /* why nothing matches */
 	const struct nw_symbol_facts *symbol; /* of a spec of a function */
+	const struct nw_kernel_function
+		*function; /* of a spec of a function of the kernel */
+	bool kprobes;	   /* the kernel has kprobe_events */
 	const struct nw_generated
 		*generated; /* code of a process has that name, and no file */
 	bool is_function;   /* of a USDT spec: a function of the file has its name */

@@ -25,6 +25,12 @@ advises "with the right spec for nopwatch" "^nopwatch stat 'uprobe:.*libc\.so[^'
 advises "and for bpftrace" "^bpftrace -e 'uprobe:.*libc\.so[^']*:usleep \{"
 why -p $pid "uprobe:$target:usleep"
 advises "the file that the process has loaded" "'uprobe:$libc:usleep'"
+why kprobe:vfs_raed
+names "a function that the kernel does not have" symbol-missing
+remedied "and how to look for it" symbol-missing
+NOPWATCH_FEATURES=-kprobe_events why kprobe:vfs_read
+named "a function of a kernel without kprobe_events" 3 False no-kprobes
+remedied "and what remains" no-kprobes
 why "uprobe:$target:wrok"
 named "a name that is misspelt" 3 False symbol-missing
 says "and what is near it" 'near: .*work'

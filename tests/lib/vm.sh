@@ -138,6 +138,11 @@ vm_check_kernel() {
   done
   has "what is not there is told" "$(cat kernel_refused_no_such_function.status kernel_refused_no_such_function.err | xargs)" \
     "^1 .*the kernel has no function no_such_function"
+  holds "why: it is called" kernel_why_called "last['fires'] is True and [c['name'] for c in of('check')][-2:] == ['symbol', 'hit']"
+  holds "why: not by this process" kernel_why "last['causes'] == ['not-executed']"
+  holds "why: what must not be probed" kernel_why_refused_do_int3 "last['fires'] is False and last['causes'][0] in ('function-forbidden', 'refused', 'symbol-missing')"
+  holds "why: what is not there" kernel_why_missing "last['causes'] == ['symbol-missing']"
+  holds "why: of what only copies are there" kernel_why_copy "last['causes'] == ['symbol-missing'] and any(c.startswith('nopwatch stat kprobe:') for c in last['remedy'])"
   is "killed, a session leaves its events" "$(cat kernel.orphans kernel.clean_dry | xargs)" "2 2"
   is "clean takes them away, and nothing of others" "$(cat kernel_clean.status kernel.after)" "0
 $(cat kernel.before)"

@@ -801,7 +801,50 @@ START_TEST(every_cause_has_its_words)
 }
 END_TEST
 
-UNIT_MAIN("why", hits_are_a_verdict, silence_with_everything_in_place_is_code_not_executed,
+/* A function of the kernel: is it there, does the kernel let probes in, is it called? */
+static void expect_function(struct nw_kernel_function function, bool kprobes,
+			    enum nw_cause cause)
+{
+	setup();
+	spec = (struct nw_spec){
+		.text = "kprobe:f", .path = "", .name = "f", .kernel = true};
+	facts.function = &function;
+	facts.kprobes = kprobes;
+	facts.image = NULL;
+	facts.process = NULL;
+	judge();
+	ck_assert(nw_diagnosis_has(&diagnosis, cause));
+	ck_assert_uint_gt(diagnosis.remedy.count, 0);
+}
+
+START_TEST(functions_of_the_kernel_are_told_apart)
+{
+	static const struct {
+		struct nw_kernel_function function;
+		enum nw_cause cause;
+	} cases[] = {
+		{{.count = 0, .traceable = -1, .forbidden = -1}, NW_CAUSE_SYMBOL_MISSING},
+		{{.variable = true}, NW_CAUSE_SYMBOL_MISSING},
+		{{.copies = "f.isra.0, f.constprop.0"}, NW_CAUSE_SYMBOL_MISSING},
+		{{.count = 2, .traceable = 1}, NW_CAUSE_SYMBOL_AMBIGUOUS},
+		{{.count = 1, .traceable = 1, .forbidden = 1}, NW_CAUSE_FORBIDDEN},
+		{{.count = 1, .traceable = 1, .off = true}, NW_CAUSE_KPROBES_OFF},
+		{{.count = 1, .traceable = 0, .forbidden = 0}, NW_CAUSE_NOT_TRACEABLE},
+		{{.count = 1, .traceable = 1, .forbidden = 0}, NW_CAUSE_NOT_EXECUTED},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(cases); i++)
+		expect_function(cases[i].function, true, cases[i].cause);
+	expect_function((struct nw_kernel_function){.count = 1, .traceable = 1}, false,
+			NW_CAUSE_NO_KPROBES);
+	expect_function((struct nw_kernel_function){.copies = "f.isra.0, f.part.0"}, true,
+			NW_CAUSE_SYMBOL_MISSING);
+	ck_assert_str_eq(diagnosis.remedy.item[0], "nopwatch stat kprobe:f.isra.0");
+}
+END_TEST
+
+UNIT_MAIN("why", functions_of_the_kernel_are_told_apart, hits_are_a_verdict,
+	  silence_with_everything_in_place_is_code_not_executed,
 	  faults_of_the_tool_are_told_of_silent_code,
 	  probes_that_a_program_switches_on_are_told_apart, what_was_not_seen_is_unknown,
 	  armed_semaphore_and_hits_are_told_apart, the_kernels_refusals_are_named,

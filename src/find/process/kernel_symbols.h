@@ -23,6 +23,20 @@ int nw_kernel_symbols_each(const char *path, nw_kernel_symbol_fn *each, void *ar
 /* Is it a function, and not a compiler's padding in front of one? */
 bool nw_kernel_symbol_is_code(const struct nw_kernel_symbol *symbol);
 
+/* What is known of a function of the kernel. */
+struct nw_kernel_function {
+	size_t count;  /* functions of that name */
+	bool variable; /* the name is that of a variable */
+	char *copies;  /* copies that the compiler made, "f.isra.0, f.part.0"; NULL: none */
+	/* The kernel can trace it; its blacklist of kprobes has it. -1: not known */
+	int traceable, forbidden;
+	bool off; /* all kprobes are switched off */
+};
+/* kallsyms: the path of the list. traceable: the text of available_filter_functions; NULL: not known. Returns 0 or -errno. */
+int nw_kernel_function_inspect(const char *name, const char *kallsyms,
+			       const char *traceable, struct nw_kernel_function *out);
+void nw_kernel_function_free(struct nw_kernel_function *function);
+
 /* ENOENT, EPERM: the kernel does not tell, or hides where they are (kernel.kptr_restrict). */
 int nw_kernel_symbols_load(const char *path, struct nw_kernel_symbols **out,
 			   struct nw_error *err);

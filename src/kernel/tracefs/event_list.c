@@ -224,6 +224,11 @@ int nw_kernel_event_list_read(const struct nw_tracefs *fs,
 	return ret == -ENOENT ? 0 : ret;
 }
 
+int nw_kernel_traceable(const struct nw_tracefs *fs, struct nw_buf *out)
+{
+	return nw_tracefs_read(fs->root, "available_filter_functions", out);
+}
+
 bool nw_kernel_profile_line_parse(const char *text, char *name, uint64_t *hits,
 				  uint64_t *missed)
 {

@@ -34,6 +34,8 @@ bool nw_tracefs_has(int dir, const char *file);
 int nw_tracefs_events(const struct nw_tracefs *fs, nw_strings *out, struct nw_error *err);
 /* Lists all uprobe events as "GROUP:EVENT", an event of several places once for each place. Returns 0 or -errno. */
 int nw_uprobe_names(const struct nw_tracefs *fs, nw_strings *out);
+/* Appends the list of the kernel's functions that it can trace. Returns 0 or -errno; -ENOENT: there is no such list. */
+int nw_kernel_traceable(const struct nw_tracefs *fs, struct nw_buf *out);
 /* Appends the text of an event's format file. Returns 0 or -errno. */
 int nw_tracefs_format(const struct nw_tracefs *fs, const char *system, const char *event,
 		      struct nw_buf *out);

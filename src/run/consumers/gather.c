@@ -180,6 +180,22 @@ static int find_elsewhere(struct nw_gathered *g)
 	return ret == -ENOMEM ? ret : 0;
 }
 
+/* Finds the probes of a spec that needs no file. */
+static int gather_selection_of(struct nw_gathered *g, struct nw_error *err)
+{
+	int ret = select_probe(g);
+
+	if (ret < 0 && nw_is_shortage(-ret)) {
+		*err = g->select_error;
+		return ret;
+	}
+	if (ret == 0)
+		g->facts.selection = &g->selection;
+	else
+		g->facts.select_error = &g->select_error;
+	return 0;
+}
+
 /* Finds the probes of the spec, and the image that it means, whether it matches or not. */
 static int gather_selection(struct nw_gathered *g, struct nw_error *err)
 {
@@ -400,6 +416,35 @@ static int gather_held(struct nw_gathered *g, struct nw_error *err)
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
+/* Collects what is known of a function of the kernel. */
+static int gather_function(struct nw_gathered *g, pid_t tool_pid, struct nw_error *err)
+{
+	struct nw_buf traceable = {0};
+	struct nw_tracefs fs;
+	int ret = gather_kernel(g, err);
+
+	if (ret == 0)
+		ret = gather_process(g, tool_pid, err);
+	if (ret == 0)
+		ret = gather_selection_of(g, err);
+	if (ret < 0)
+		return ret;
+	bool known = !g->kernel.tracefs && nw_tracefs_open(&fs, NULL) == 0;
+	if (known && nw_kernel_traceable(&fs, &traceable) < 0)
+		nw_buf_free(&traceable);
+	ret = nw_kernel_function_inspect(g->spec.name, "/proc/kallsyms",
+					 traceable.len ? nw_buf_str(&traceable) : NULL,
+					 &g->function);
+	if (ret < 0)
+		nw_fail(err, -ret, "cannot read /proc/kallsyms: %s", nw_strerror(-ret));
+	if (known)
+		nw_tracefs_close(&fs);
+	nw_buf_free(&traceable);
+	g->facts.function = &g->function;
+	g->facts.kprobes = g->features.has[NW_FEATURE_KPROBE_EVENTS];
+	return ret;
+}
+
 static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 		      struct nw_error *err)
 {
@@ -478,11 +523,12 @@ int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *
 	if (g->spec.kind == NW_SPEC_TRACEPOINT)
 		ret = nw_fail_usage(
 			err, "'%s': a kernel tracepoint needs no place in a program", spec);
-	else if (!*g->spec.path && !request->file && !request->pid_count &&
-		 !(tool && tool->pid))
+	else if (!g->spec.kernel && !*g->spec.path && !request->file &&
+		 !request->pid_count && !(tool && tool->pid))
 		ret = nw_no_file_named(spec, err);
 	if (ret == 0)
-		ret = gather_all(g, tool, err);
+		ret = g->spec.kernel ? gather_function(g, tool ? tool->pid : 0, err)
+				     : gather_all(g, tool, err);
 	if (ret < 0)
 		nw_gathered_free(g);
 	return ret;
@@ -511,6 +557,7 @@ void nw_gathered_free(struct nw_gathered *g)
 	nw_mapping_facts_free(&g->mapping);
 	nw_symbol_facts_free(&g->symbol);
 	nw_generated_free(&g->generated);
+	nw_kernel_function_free(&g->function);
 	nw_selection_free(&g->selection);
 	nw_image_free(g->own);
 	nw_process_facts_free(&g->process);

@@ -19,6 +19,7 @@ struct nw_gathered {
 	struct nw_error file_error, select_error;
 	struct nw_symbol_facts symbol;
 	struct nw_generated generated;
+	struct nw_kernel_function function;
 	struct nw_mapping_facts mapping;
 	nw_foreign_events foreign, foreign_after;
 	struct nw_presence held;

@@ -94,7 +94,8 @@ static int read_memory(struct watcher *watcher, struct nw_run *run, struct nw_pr
 	*sum = (struct nw_presence){0};
 	for (size_t i = 0; ret == 0 && i < count; i++) {
 		const struct nw_planned_point *planned = &run->result->plan.points.item[i];
-		if (!run->result->armed.points.item[i].failed && !watcher->site_entry[i])
+		if (!run->result->armed.points.item[i].failed && !watcher->site_entry[i] &&
+		    !watcher->g->spec.kernel)
 			points[used++] = &run->result->selection.probes
 						  .item[planned->probe]
 						  ->points.item[planned->point];
@@ -203,6 +204,8 @@ static char *exact_spec(const struct nw_gathered *g, enum nw_spec_kind kind)
 					    [NW_SPEC_FUNC] = "func"};
 	const struct nw_spec *spec = &g->spec;
 
+	if (spec->kernel)
+		return nw_text("%s:kernel:%s", kinds[kind], spec->name);
 	if (kind == NW_SPEC_USDT)
 		return nw_text("usdt:%s:%s:%s", g->path, spec->provider, spec->name);
 	struct nw_buf text = {0};
