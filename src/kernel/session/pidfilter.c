@@ -47,6 +47,34 @@ static int add_tid(struct nw_session *session, nw_pids *added, pid_t tid,
 }
 
 /*
+ * Adds those threads that are not added yet, in one write: each write waits for all CPUs, some 30 ms, which no signal ends,
+ * and a process may have thousands of threads. Returns how many, or -errno.
+ */
+static int add_new(struct nw_session *session, nw_pids *added, pid_t pid,
+		   const nw_pids *threads, struct nw_error *err)
+{
+	struct nw_buf text = {0};
+	int count = 0;
+
+	nw_vec_each (threads, tid) {
+		pid_t *slot = has_pid(added, *tid) ? NULL : nw_vec_add(added);
+		text.failed |= !slot && !has_pid(added, *tid);
+		if (!slot)
+			continue;
+		*slot = *tid;
+		nw_buf_printf(&text, "%s%d", count++ ? " " : "", (int)*tid);
+	}
+	int ret = text.failed ? -ENOMEM : 0;
+	if (ret == 0 && count)
+		ret = nw_session_do(session, NW_DO_APPEND, "set_event_pid",
+				    nw_buf_str(&text));
+	nw_buf_free(&text);
+	return ret < 0 ? nw_fail(err, -ret, "cannot restrict recording to process %d: %s",
+				 (int)pid, nw_strerror(-ret))
+		       : count;
+}
+
+/*
  * Adds all threads of a process. Children of listed threads are followed by the kernel (event-fork), those of other
  * threads are not, so the list is read until no thread is new.
  */
@@ -56,13 +84,9 @@ static int add_process(struct nw_session *session, const struct nw_pid_space *sp
 	for (bool fresh = true; fresh;) {
 		nw_pids threads = {0};
 		int ret = nw_pid_space_threads(space, pid, &threads, err);
-		fresh = false;
-		nw_vec_each (&threads, tid) {
-			if (ret < 0 || has_pid(added, *tid))
-				continue;
-			ret = add_tid(session, added, *tid, err);
-			fresh = true;
-		}
+		if (ret == 0)
+			ret = add_new(session, added, pid, &threads, err);
+		fresh = ret > 0;
 		nw_vec_free(&threads);
 		if (ret == -ESRCH) /* the process has gone, and no thread is left */
 			return 0;
