@@ -205,7 +205,8 @@ start changes ./changes.so
 "$NOPWATCH" record -q --stack -o rec.dat -n 20 "uprobe:$modules:leaf" -p $target 2>record.err
 is "it is recorded" $? 0
 stop
-for name in zero fifo split ranges units attributes zeros str line line_str info; do
+# (those that are quadratic to read take seconds: one of the three, and all with ALL=1)
+for name in zero fifo split ranges ${ALL:+units attributes} zeros str line line_str info; do
   cat $name.so >changes.so
   bounded 0 report.json report -j rec.dat
   case $name in ranges | units | attributes) without_lines report.json ;; *) named report.json 1 ;; esac
