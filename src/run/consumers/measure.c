@@ -53,6 +53,21 @@ static int check_spans(const struct nw_measure *m, const struct nw_run *run,
 	return -EINVAL;
 }
 
+/* Refuses --net for functions of the kernel: what a hit of these costs is not measured. */
+static int check_net(const struct nw_measure *m, const struct nw_selection *selection,
+		     struct nw_error *err)
+{
+	if (!m->options.net)
+		return 0;
+	nw_vec_each (&selection->probes, probe)
+		if ((*probe)->image && (*probe)->image->kernel)
+			return nw_fail(
+				err, ENOTSUP,
+				"--net: what a hit of %s costs is not known, since it is a function of the kernel",
+				(*probe)->label);
+	return 0;
+}
+
 /* Refuses --hist for an argument that no probe has. */
 static int check_hists(const struct nw_measure *m, const struct nw_selection *selection,
 		       struct nw_error *err)
@@ -252,6 +267,8 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 	int ret = make_spans(m, selection, err);
 	if (ret == 0)
 		ret = check_spans(m, run, err);
+	if (ret == 0)
+		ret = check_net(m, selection, err);
 	if (ret == 0)
 		ret = check_hists(m, selection, err);
 	if (ret == 0)
