@@ -204,6 +204,11 @@ static inline bool nw_probe_in_kernel(const struct nw_probe *probe)
 {
 	return !probe->image || probe->image->kernel;
 }
+/* Is it in a function of the kernel? What a hit of such a probe costs is not measured, but at least that of a kernel event. */
+static inline bool nw_probe_in_kernel_function(const struct nw_probe *probe)
+{
+	return probe->image && probe->image->kernel;
+}
 /* Returns the provider of the returns of functions whose entries have this one, "uretprobe" for "uprobe"; NULL: the
  * provider is not of entries. */
 const char *nw_return_provider(const char *entry);

@@ -60,7 +60,7 @@ static int check_net(const struct nw_measure *m, const struct nw_selection *sele
 	if (!m->options.net)
 		return 0;
 	nw_vec_each (&selection->probes, probe)
-		if ((*probe)->image && (*probe)->image->kernel)
+		if (nw_probe_in_kernel_function(*probe))
 			return nw_fail(
 				err, ENOTSUP,
 				"--net: what a hit of %s costs is not known, since it is a function of the kernel",

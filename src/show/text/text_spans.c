@@ -126,6 +126,8 @@ void nw_text_overhead_line(const struct nw_report *report, struct nw_buf *out)
 	if (!worst.p50)
 		return;
 	const char *name = report->spans[worst.span].name;
+	const struct nw_probe *start =
+		report->selection->probes.item[report->spans[worst.span].starts.item[0]];
 	nw_cleanup(nw_free_ptr) char *group = nw_report_group(report, worst.group);
 	nw_duration_text(worst.overhead, overhead);
 	nw_duration_text(worst.p50, p50);
@@ -139,5 +141,6 @@ void nw_text_overhead_line(const struct nw_report *report, struct nw_buf *out)
 		      p50, 100.0 * (double)worst.overhead / (double)worst.p50);
 	if (worst.rows > 1)
 		nw_buf_printf(out, ", and more than a fifth in %zu rows", worst.rows);
-	nw_buf_adds(out, "; --net subtracts it\n");
+	nw_buf_adds(out, nw_probe_in_kernel_function(start) ? ", or more\n"
+							    : "; --net subtracts it\n");
 }
