@@ -176,7 +176,8 @@ const struct nw_command nw_cmd_why = {
 		"Looks at the kernel, the file, the process and the events of others; then, unless\n"
 		"the answer is known by then or arming could hurt, arms the probe and watches it.\n"
 		"Behind -- stands a command line of bpftrace, stap, perf or trace-cmd, which is read\n"
-		"and not run; --error takes what another tool said.\n"
+		"and not run; --error takes what another tool said. kprobe:SYMBOL asks the same of\n"
+		"a function of the kernel.\n"
 		"Exit status: 0 it fires, 3 it does not and why is known, 4 that is not known.",
 	.options = NW_OPTIONS_RESULT "pid exe duration force plain color error",
 	.run = run,

@@ -4,11 +4,11 @@
 cd "$(dirname "$0")/../.." || exit 1
 
 # nothing to paste (thumb: words, which foreign.sh looks at, since it takes an ARM compiler)
-none='bad-definition bits32 bpf-missing bpf-privilege bpf-program execed filesystem limit no-such-event note-semaphore object-file refused thumb'
+none='bad-definition bits32 bpf-missing bpf-privilege bpf-program execed filesystem function-forbidden function-not-traceable limit no-such-event note-semaphore object-file refused thumb'
 
 sed -n 's/.*\[NW_CAUSE_[A-Z0-9_]*\] = {"\([a-z0-9-]*\)",.*/\1/p' src/why/causes.c >"$TEST_DIR/causes"
 while IFS= read -r cause; do
-  pasted=$(grep -lE "remedied \"[^\"]*\" $cause( |$)|# what $cause offers" tests/kernel/why_*.sh tests/kernel/truth_*.sh)
+  pasted=$(grep -lE "remedied \"[^\"]*\" $cause( |$)|# what $cause offers" tests/kernel/why_*.sh tests/kernel/truth_*.sh tests/vm/guest_kernel)
   case " $none " in
   *" $cause "*) ok "$cause is pasted nowhere, as is said here" test -z "$pasted" ;;
   *) ok "$cause is pasted" test -n "$pasted" ;;

@@ -144,6 +144,8 @@ vm_check_kernel() {
   holds "why: what must not be probed" kernel_why_refused_do_int3 "last['fires'] is False and last['causes'][0] in ('function-forbidden', 'refused', 'symbol-missing')"
   holds "why: what is not there" kernel_why_missing "last['causes'] == ['symbol-missing']"
   holds "why: of what only copies are there" kernel_why_copy "last['causes'] == ['symbol-missing'] and any(c.startswith('nopwatch stat kprobe:') for c in last['remedy'])"
+  holds "why: kprobes that are switched off" kernel_why_off.json "last['fires'] is False and last['causes'][0] == 'kprobes-off'"
+  is "why: and what it offers switches them on" "$(cat kernel_on)" 1
   is "killed, a session leaves its events" "$(cat kernel.orphans kernel.clean_dry | xargs)" "2 2"
   is "clean takes them away, and nothing of others" "$(cat kernel_clean.status kernel.after)" "0
 $(cat kernel.before)"

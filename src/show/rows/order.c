@@ -134,6 +134,13 @@ static void order(nw_ranking *ranking, enum nw_sort sort)
 		      sort == NW_SORT_NAME ? by_name : by_key);
 }
 
+/* Was the probe hit, and has it an argument of that name? */
+static bool has_values(const struct nw_report *report, size_t probe, const char *name)
+{
+	return !nw_is_silent(report, NW_SUBJECT_PROBES, probe) &&
+	       nw_arg_find(report->selection->probes.item[probe], name) >= 0;
+}
+
 /* Cuts the ranking of probes after the first view.top. If none of these has an argument that --hist asks for, the best one
  * that has it stays, too. */
 static void cut(const struct nw_report *report, enum nw_subject subject,
@@ -152,8 +159,7 @@ static void cut(const struct nw_report *report, enum nw_subject subject,
 		const char *name = report->hists->item[h].name;
 		size_t i = 0;
 		while (i < ranking->count &&
-		       nw_arg_find(report->selection->probes.item[ranking->item[i].index],
-				   name) < 0)
+		       !has_values(report, ranking->item[i].index, name))
 			i++;
 		if (i >= kept && i < ranking->count) {
 			struct nw_ranked asked = ranking->item[i];
