@@ -150,9 +150,8 @@ static void cut(const struct nw_report *report, enum nw_subject subject,
 
 	if (!top || ranking->count <= top)
 		return;
-	size_t hists = subject == NW_SUBJECT_PROBES && report->hists
-			       ? report->hists->count
-			       : 0;
+	size_t hists = subject == NW_SUBJECT_PROBES && report->hists ? report->hists->count
+								     : 0;
 	size_t kept = top;
 
 	for (size_t h = 0; h < hists; h++) {
