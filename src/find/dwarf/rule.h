@@ -64,7 +64,8 @@ int nw_expression_evaluate(const struct nw_expression *about, const struct nw_ru
  * Append the rule for an address to `out`, behind its flags: from call frame information, or from 32-bit ARM's
  * tables. The first sets flags and returns 0, -ENOENT, or -errno of what was short; the second returns the flags.
  */
-int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, unsigned int *flags, struct nw_buf *out);
+int nw_cfi_rule(struct nw_cfi *cfi, uint64_t vaddr, unsigned int *flags,
+		struct nw_buf *out);
 unsigned int nw_exidx_rule(const struct nw_exidx *exidx, uint64_t vaddr,
 			   struct nw_buf *out);
 /* Runs instructions of 32-bit ARM's tables; results as nw_rule_step(). */
