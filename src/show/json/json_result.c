@@ -524,7 +524,7 @@ static int read_lines(struct reader *r, const char *text, size_t len,
 		const char *end = memchr(text, '\n', len);
 		size_t line = end ? (size_t)(end - text) : len;
 		nw_json_value *value = NULL;
-		struct nw_error why;
+		struct nw_error why = {0};
 		if (line > MOST_LINE)
 			return fail(r, number, "longer than 64 MiB", err);
 		ret = line ? nw_json_read(text, line, &value, &why) : 0;
