@@ -287,7 +287,7 @@ static bool is(const nw_json_value *value, enum kind kind)
 	return value && value->kind == kind;
 }
 
-/* Of two members with one name the last counts. */
+/* If two members have one name, the last one counts. */
 const nw_json_value *nw_json_member(const nw_json_value *object, const char *key)
 {
 	for (size_t i = is(object, OBJECT) ? object->members.count : 0; i-- > 0;)

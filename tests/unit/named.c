@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Whose scheduler events a run records: those of the threads that it traces, or those of all. */
+/* The scheduler events that a run records: those of the threads that it traces, or those of all. */
 #include "run/limits/guards.h"
 
 #include "unit.h"

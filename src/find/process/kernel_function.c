@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel tells of one of its functions: /proc/kallsyms, and the lists of where probes may be. */
+/* Reads what the kernel tells of one of its functions: /proc/kallsyms, and the lists of where probes may be. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@ int nw_kernel_symbols_each(const char *path, nw_kernel_symbol_fn *each, void *ar
 /* Is it a function, and not a compiler's padding in front of one? */
 bool nw_kernel_symbol_is_code(const struct nw_kernel_symbol *symbol);
 
-/* What is known of a function of the kernel. */
+/* A function of the kernel, as far as the kernel tells. */
 struct nw_kernel_function {
 	size_t count;  /* functions of that name */
 	bool variable; /* the name is that of a variable */

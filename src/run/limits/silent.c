@@ -201,7 +201,7 @@ int nw_run_explain(struct nw_run *run, struct nw_error *err)
 
 	if (!found || nw_run_make_states(run) < 0 || find_points(run, true, &silent) < 0)
 		ret = nw_no_memory(err);
-	/* What stands in the kernel is not armed in processes, so there is nothing to read back. */
+	/* Probes in the kernel are not armed in processes, so there is nothing to read back. */
 	for (size_t i = 0; ret == 0 && i < probes; i++) {
 		const struct nw_probe *probe = run->result->selection.probes.item[i];
 		if (nw_probe_in_kernel(probe) && !nw_result_is_disabled(run->result, i))
