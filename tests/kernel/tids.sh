@@ -59,7 +59,8 @@ done
 "$NOPWATCH" trace -j -n 6 --tid "$two" "$spec" >out.json
 holds "trace" out.json "{e['tid'] for e in of('event')} == {$two} and len(of('event')) == 6"
 "$NOPWATCH" stat -j --states -d 0.5 --tid "$one" "$spec" >out.json
-holds "with --states" out.json "(lambda s: s['count'] > 0 and s['states_ns']['running']['count'] == s['count'])(of('span')[0])"
+# this kernel may leave out a switch: a span that it is in cannot be split, and says so
+holds "with --states" out.json "(lambda s: s['states_ns']['running']['count'] > 0 and s['states_ns']['running']['count'] + s.get('unsplit', 0) == s['count'])(of('span')[0])"
 "$NOPWATCH" stat -j --stack --slowest 1 -d 0.5 --tid "$one" "$spec" >out.json
 holds "with --stack and --slowest" out.json "of('stack')[0]['count'] > 0 and of('slow')[0]['tid'] == $one"
 has "--dry-run shows the filter" "$("$NOPWATCH" stat --dry-run --tid "$one" "$spec")" "echo '?$one'? ?>>.*set_event_pid"
