@@ -95,15 +95,19 @@ has "more of the path tells them apart" "$? $said" 'uprobe:same.h:1 +0 '
 cat >both.c <<'EOC'
 #include <stdio.h>
 #define K __attribute__((noinline))
-static volatile int sink;
+extern volatile int sink;
 int both(int v);
 K int first(int n);
 K int second(int n);
+#ifndef CALLERS
+volatile int sink;
 int both(int v)
 {
 	sink = v * 3;
 	return v % 7 ? v + sink : 1;
 }
+#endif
+#ifndef CALLED
 static int (*volatile pointer)(int) = both;
 int first(int n) { return both(n) + 1; }
 int second(int n) { return both(n + 1) - both(sink); }
@@ -115,6 +119,7 @@ int main(void)
 	printf("%d\n", sum);
 	return 0;
 }
+#endif
 EOC
 for compiler in $compilers; do
   "$compiler" -g -O2 -o both both.c
@@ -138,6 +143,16 @@ said=$("$NOPWATCH" stat 'uprobe:./both:first (inlined)' -- ./both 2>&1)
 has "a function without copies says so" "$? $said" "^1 .*the debugging information \(DWARF\) of ./both has no inlined copy of 'first'"
 said=$("$NOPWATCH" stat uprobe:./both:first -- ./both 2>&1)
 ok "and has no notice" test "${said/inlined/}" = "$said"
+
+# The entry with the function's name may be in another unit than its copies, or in a file that several programs share.
+gcc -g -O2 -flto -DCALLED -c -o called.o both.c
+gcc -g -O2 -flto -DCALLERS -c -o callers.o both.c
+gcc -g -O2 -flto -o linked called.o callers.o
+cp both apart1 && cp both apart2 && dwz -m shared -r apart1 apart2
+for file in linked apart1; do
+  has "$file: copies in another unit are known" "$("$NOPWATCH" stat --dry-run "uprobe:./$file:both" 2>&1 >/dev/null)" \
+    "3 inlined copies of 'both' in ./$file are not counted"
+done
 strip -g -o stripped gcc0
 said=$("$NOPWATCH" stat 'uprobe:./stripped@lines.c:7' -- ./stripped 2>&1)
 has "without debugging information it says what is missing" "$? $said" '^1 .*there is no debugging information \(DWARF\) for ./stripped'
