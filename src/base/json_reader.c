@@ -5,6 +5,7 @@
  */
 #include "json_reader.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,20 @@ static nw_json_value *make(enum kind kind)
 	return value;
 }
 
+/* Moves behind an escape: a letter, or u and four digits. */
+static bool skip_escape(struct scan *s)
+{
+	const bool digits = ++s->at < s->end && *s->at == 'u';
+
+	if (s->at < s->end && (!*s->at || !strchr("\"\\/bfnrtu", *s->at)))
+		return false;
+	s->at += s->at < s->end;
+	for (int i = 0; digits && i < 4 && s->at < s->end; i++, s->at++)
+		if (!isxdigit((unsigned char)*s->at))
+			return false;
+	return true;
+}
+
 /* Reads a string; at: its opening quote. */
 static int read_text(struct scan *s, char **out, size_t *len)
 {
@@ -89,10 +104,10 @@ static int read_text(struct scan *s, char **out, size_t *len)
 	while (s->at < s->end && *s->at != '"') {
 		if ((unsigned char)*s->at < ' ')
 			return wrong(s, "a control character in a string");
-		if (*s->at == '\\' && s->at + 1 < s->end &&
-		    (!s->at[1] || !strchr("\"\\/bfnrtu", s->at[1])))
+		if (*s->at != '\\')
+			s->at++;
+		else if (!skip_escape(s))
 			return wrong(s, "an unknown escape in a string");
-		s->at += *s->at == '\\' && s->at + 1 < s->end ? 2 : 1;
 	}
 	if (s->at >= s->end)
 		return wrong(s, "");

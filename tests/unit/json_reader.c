@@ -53,6 +53,10 @@ START_TEST(texts_are_json_or_not)
 		{"'a'", -EINVAL},
 		{"\"\t\"", -EINVAL},
 		{"\"\\x\"", -EINVAL},
+		{"\"\\u12G4\"", -EINVAL},
+		{"\"\\u12\"", -EINVAL},
+		{"\"\\u12", -ENODATA},
+		{"\"\\u", -ENODATA},
 	};
 
 	for (size_t i = 0; i < NW_COUNT(rows); i++) {
