@@ -1,7 +1,7 @@
 # Allocations of commands that arm probes fail, one in each run, and system calls with ALL=1: the command ends with an error that
 # says why, or with the right answer, and leaves nothing behind (tests/lib/faults). A choice of callers that no command
 # before has tried; ALL=1: each of them.
-# in turn: it adds events that stay
+# alone: it compares what status says, which tells of all sessions
 . "$(dirname "$0")/../lib/kernel.sh"
 # shellcheck source=../lib/faults.sh
 . "$TESTS_LIB/faults.sh"

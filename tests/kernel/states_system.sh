@@ -140,9 +140,13 @@ has "stat says whose events it records" "$(cat err)" 'of all threads in the syst
 holds "and splits spans" out.json "of('span')[0]['states_ns']['sleeping']['count'] > 100"
 "$NOPWATCH" trace --states --slower 1ns -d 0.5 -o out "usdt:$POOL:pool:*" --span act=pool:begin..pool:end 2>err
 has "so does trace" "$(cat err)" 'of all threads in the system are recorded'
-"$NOPWATCH" record --states -d 3 -o rec.dat "usdt:$POOL:pool:*" 2>err
+record_all() {
+  "$NOPWATCH" record --states -d 3 -o rec.dat "usdt:$POOL:pool:*" 2>err
+  slow --from rec.dat
+}
+measured 'python3 split.py all 0 100' record_all >judged
+comment "$(cat judged)"
 has "so does record" "$(cat err)" 'of all threads in the system are recorded'
-slow --from rec.dat
 ok "and its spans are split" python3 split.py all 0 100
 kill $pool
 # and if it has no room any more: those of whom nobody knew are split from then on
