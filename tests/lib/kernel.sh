@@ -232,7 +232,7 @@ armed() {
       session_probes "$group" >/dev/null || continue
     else
       # asked again behind it: it may have got its probes meanwhile, which are not enabled yet
-      [ -n "$(cat "$dir/set_event")" ] && [ ! -d "$dir/events/$group" ] || continue
+      { [ -n "$(cat "$dir/set_event")" ] && [ ! -d "$dir/events/$group" ]; } || continue
     fi
     grep -q 1 "$dir/tracing_on" && count=$((count + 1))
   done 2>/dev/null
