@@ -59,6 +59,12 @@ static void check_place(struct judge *judge, const struct nw_foreign_event *even
 	/* the kernel compares reference counters with every definition, enabled or not */
 	bool clash = judge->facts->ref_ctr && event->ref_ctr != at->semaphore_offset;
 
+	if (event->session) {
+		nw_pass(judge,
+			"a session of nopwatch has a probe at the same place, too (%s)",
+			event->group);
+		return;
+	}
 	if (event->dead_owner) {
 		/* an event of a dead tool is named even where it does no harm yet */
 		nw_fails(
@@ -113,10 +119,10 @@ void nw_check_events(struct judge *judge)
 		const struct nw_point *at = nw_point_at(facts, event->offset);
 		const struct nw_point *by_address = at ? NULL
 						       : point_by_address(facts, event);
-		near += at || by_address;
+		near += at || (by_address && !event->session);
 		if (at)
 			check_place(judge, event, at);
-		else if (by_address) {
+		else if (by_address && !event->session) {
 			nw_fails(judge, "%s/%s is at offset 0x%jx, which is the address",
 				 event->group, event->name, event->offset);
 			nw_blame(

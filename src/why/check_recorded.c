@@ -237,7 +237,8 @@ void nw_check_recorded(struct judge *judge)
 		return;
 	nw_vec_each (facts->foreign, before) {
 		struct events e;
-		if (!nw_point_at(facts, before->offset) || !find_after(facts, before, &e))
+		if (before->session || !nw_point_at(facts, before->offset) ||
+		    !find_after(facts, before, &e))
 			continue;
 		seen++;
 		if (e.after->enabled) {

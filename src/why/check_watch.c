@@ -299,7 +299,7 @@ static bool check_exclusive(struct judge *judge)
 	if (!facts->foreign)
 		return false;
 	nw_vec_each (facts->foreign, event) {
-		if (!event->enabled || !nw_point_at(facts, event->offset))
+		if (event->session || !event->enabled || !nw_point_at(facts, event->offset))
 			continue;
 		taken = true;
 		nw_fails(judge, "%s/%s is enabled in tracefs", event->group, event->name);

@@ -242,6 +242,13 @@ is_beside() {
   [ "$(j why.json "any('a breakpoint of theirs in memory' in c['saw'] for c in of('check'))")" = True ]
 }
 ok "nobody is beside" eval '! is_beside'
+"$NOPWATCH" stat -p $pid "uprobe:$target:work" >/dev/null 2>&1 & tracer=$!
+wait_for armed
+ok "a session of nopwatch is not taken for perf or BPF" eval '! is_beside'
+ok "but named" test "$(j why.json "any('a session of nopwatch has a probe at the same place, too (nopwatch_$tracer' in c['saw'] for c in of('check'))")" = True
+named "and both are hit" 0 True -
+kill -INT $tracer
+wait $tracer
 if has_bpf; then
   bpftrace -e "uprobe:$target:work { @ = count(); }" >beside 2>&1 & tracer=$!
   wait_for is_beside

@@ -228,8 +228,10 @@ static int add_event(void *arg, const struct nw_definition_line *line)
 					 .ref_ctr = line->ref_ctr,
 					 .is_return = line->is_return,
 					 .hits = line->hits};
+	const char *session = nw_group_session(line->group);
 
-	if (nw_group_session(line->group))
+	event.session = session != NULL;
+	if (session && strtol(session, NULL, 10) == getpid())
 		return 0;
 	event.path = strndup(line->path, line->path_len);
 	if (!event.path || (strcmp(event.path, f->image->path) != 0 &&
@@ -244,6 +246,10 @@ static int add_event(void *arg, const struct nw_definition_line *line)
 	if (!slot) {
 		free(event.path);
 		return -ENOMEM;
+	}
+	if (event.session) {
+		*slot = event;
+		return 0;
 	}
 	event.dead_owner = dead_owner(&event);
 	bool found = read_instance(f->fs, "", f->threads, &event);

@@ -82,8 +82,10 @@ bool nw_event_is_at(const struct nw_uprobe_event *event, const struct nw_point *
 
 /* ---- events of others ---------------------------------------------------------------- */
 
-/* An event of another program on a file, and what happens to its hits. */
+/* An event of another program on a file, and what happens to its hits. Of an event of another session of nopwatch only the
+ * names and the place are read: nobody but that session may change it. */
 struct nw_foreign_event {
+	bool session;
 	char group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
 	char *path;
 	uint64_t offset, ref_ctr; /* ref_ctr 0: it has none */
