@@ -14,6 +14,7 @@ const struct nw_topic nw_topics[] = {
 	 "  uprobe:PATH@FILE.c:LINE    a line of the source, by the file's debugging information\n"
 	 "  uretprobe:PATH:SYMBOL      its return\n"
 	 "  tracepoint:SYSTEM:EVENT    an event of the kernel\n"
+	 "  user_events:NAME           an event that a program has registered (Linux 6.4)\n"
 	 "  func:kernel:SYMBOL         a function of the kernel; its ends are kprobe:SYMBOL and\n"
 	 "                             kretprobe:SYMBOL\n\n"
 	 "Every field may hold * and ?; - in a name matches __. Quote what has a *, or the shell\n"

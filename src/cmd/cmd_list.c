@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "run/run.h"
 #include "show/rows/check.h"
 #include "show/text/text.h"
 
@@ -289,6 +290,28 @@ static void list_named_functions(struct listing *list)
 	} while (++at < args->words.count);
 }
 
+/* ---- user_events -------------------------------------------------------------------- */
+
+/* Lists the events that programs have registered, as the words say. */
+static void list_user_events(struct listing *list, const char *const *words, size_t count)
+{
+	nw_user_event_rows rows = {0};
+	struct nw_error err;
+
+	if (nw_user_event_rows_read(words, count, &rows, &err) < 0) {
+		nw_report_error(&err);
+		list->failed = true;
+	}
+	nw_vec_each (&rows, row) {
+		if (list->args->quiet)
+			nw_vec_free(&row->fields);
+		list->output.format->user_event(&list->output, row);
+		list->table.matched++;
+	}
+	nw_user_event_rows_free(&rows);
+	(void)flush(list);
+}
+
 /* ---- the command -------------------------------------------------------------------- */
 
 static void print_all(struct listing *list)
@@ -311,6 +334,8 @@ static void print_all(struct listing *list)
 	nw_vec_each (&list->args->words, word)
 		if (nw_names_functions(*word))
 			list_functions(list, *word);
+		else if (nw_names_user_event(*word))
+			list_user_events(list, word, 1);
 	if (list->only_functions)
 		return;
 	if (!list->args->check)
@@ -361,7 +386,7 @@ static int add_words(struct listing *list, struct nw_error *err)
 					 "--functions: of which file? nopwatch list --functions FILE [PATTERN...]");
 	nw_vec_each (&list->args->words, word) {
 		const char **slot = NULL;
-		if (nw_names_functions(*word))
+		if (nw_names_functions(*word) || nw_names_user_event(*word))
 			functions = true;
 		else if ((slot = nw_vec_add(&words)))
 			*slot = *word;
@@ -427,10 +452,11 @@ const struct nw_command nw_cmd_list = {
 		"func:FILE:PATTERN lists functions, those of C++ and Rust by the names that their\n"
 		"source has; --functions FILE [PATTERN...] also the size of each, and the file and\n"
 		"line of its source, if the file has debugging information, and with -v the arguments\n"
-		"with their types, and why one has no value. What it prints is a SPEC for the other\n"
+		"with their types, and why one has no value. user_events:PATTERN lists the events that\n"
+		"programs have registered, with their fields. What it prints is a SPEC for the other\n"
 		"commands. --check is for tests of programs that have probes: it lists\n"
 		"what is wrong with the notes, and ends with 1 if anything is. Needs neither root nor\n"
-		"tracefs.",
+		"tracefs, but for user_events.",
 	.options = NW_OPTIONS_RESULT
 	"pid exe functions check types quiet verbose plain no-demangle force color no-pager",
 	.run = run,

@@ -169,11 +169,15 @@ bool nw_offer_specs(struct nw_completion *c, bool tracepoints)
 {
 	static const char *const spellings[] = {"usdt:", "func:", "uprobe:", "uretprobe:"};
 	static const char *const kernel[] = {"kprobe:", "kretprobe:"};
-	static const char tracepoint[] = "tracepoint:";
+	static const char tracepoint[] = "tracepoint:", user_events[] = NW_USER_EVENTS ":";
 	const char *word = c->typed + c->done;
 
 	if (strncmp(word, tracepoint, sizeof(tracepoint) - 1) == 0) {
 		move_to(c, word + sizeof(tracepoint) - 1);
+		offer_tracefs(c, false);
+		return true;
+	}
+	if (tracepoints && strncmp(word, user_events, sizeof(user_events) - 1) == 0) {
 		offer_tracefs(c, false);
 		return true;
 	}
@@ -198,6 +202,8 @@ bool nw_offer_specs(struct nw_completion *c, bool tracepoints)
 	}
 	if (tracepoints)
 		nw_offer(c, tracepoint, NULL);
+	if (tracepoints)
+		nw_offer(c, user_events, NULL);
 	return false;
 }
 

@@ -2,6 +2,8 @@
 /* Kernel events, for the selection of probes, which does not read tracefs itself. */
 #include <errno.h>
 
+#include "kernel/tracefs/user_events.h"
+
 #include "run.h"
 
 /* Opens tracefs for the first spec that needs it. */
@@ -28,9 +30,16 @@ static int list_fields(void *arg, const char *system, const char *event, nw_name
 	return ret < 0 ? nw_error_context(err, "tracepoint:%s:%s", system, event) : 0;
 }
 
+static int user_events(void *arg, struct nw_error *err)
+{
+	return nw_user_events_check(arg, err);
+}
+
 struct nw_kernel_events nw_events_of(struct nw_tracefs *fs)
 {
 	fs->root = -1;
-	return (struct nw_kernel_events){
-		.arg = fs, .names = list_names, .fields = list_fields};
+	return (struct nw_kernel_events){.arg = fs,
+					 .names = list_names,
+					 .user_events = user_events,
+					 .fields = list_fields};
 }

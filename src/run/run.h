@@ -250,4 +250,12 @@ static inline bool nw_run_is_cut_short(const struct nw_run *run)
 int nw_request_select(const struct nw_request *request, bool all_args,
 		      struct nw_selection *out, struct nw_error *err);
 
+/* ---- user_events ---------------------------------------------------------------------- */
+
+/* Lists the events that programs have registered and that match one of the specs, or all events if there are none.
+ * ENOENT: none matches; EOPNOTSUPP: the kernel has no user_events. The caller frees them, also after an error. */
+int nw_user_event_rows_read(const char *const *specs, size_t count, nw_user_event_rows *out,
+			    struct nw_error *err);
+void nw_user_event_rows_free(nw_user_event_rows *rows);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "show/json/json_writer.h"
+#include "base/json_writer.h"
 
 /* Adds a text in one line. A # would begin a directive such as SKIP. */
 static void add_line(struct nw_buf *out, const char *text)

@@ -34,6 +34,13 @@ static const struct named_check in_kernel[] = {
 	{"symbol", nw_check_function},	 {"hit", nw_check_called},
 };
 
+/* Those of an event that a program has registered by itself. */
+static const struct named_check of_user_event[] = {
+	{"kernel", nw_check_kernel},	 {"privilege", nw_check_privilege},
+	{"lockdown", nw_check_lockdown}, {"process", nw_check_process},
+	{"event", nw_check_user_event},	 {"hit", nw_check_written},
+};
+
 /* ---- the verdict -------------------------------------------------------------------- */
 
 static enum nw_cause_kind kind_of(const struct nw_reason *reason)
@@ -172,8 +179,12 @@ int nw_diagnose(const struct nw_facts *facts, struct nw_diagnosis *out,
 	struct nw_diagnosis diagnosis = {.fires = -1};
 	struct judge judge = {.facts = facts, .out = &diagnosis};
 
-	const struct named_check *checks = facts->function ? in_kernel : in_programs;
-	const size_t count = facts->function ? NW_COUNT(in_kernel) : NW_COUNT(in_programs);
+	const struct named_check *checks = facts->of_user_event ? of_user_event
+					   : facts->function	? in_kernel
+								: in_programs;
+	const size_t count = facts->of_user_event ? NW_COUNT(of_user_event)
+			     : facts->function	  ? NW_COUNT(in_kernel)
+						  : NW_COUNT(in_programs);
 
 	for (size_t i = 0; i < count; i++) {
 		judge.check = NULL;

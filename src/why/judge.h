@@ -58,6 +58,8 @@ const struct nw_point *nw_point_at(const struct nw_facts *facts, uint64_t offset
 bool nw_blame_switch(struct judge *judge);
 
 /* The checks; one file each group. */
+void nw_check_user_event(struct judge *judge);
+void nw_check_written(struct judge *judge);
 void nw_check_kernel(struct judge *judge);
 void nw_check_privilege(struct judge *judge);
 void nw_check_lockdown(struct judge *judge);

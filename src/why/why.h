@@ -10,6 +10,7 @@
 #include "find/process/kernel_symbols.h"
 #include "kernel/recovery/inventory.h"
 #include "kernel/session/session.h"
+#include "kernel/tracefs/user_events.h"
 
 /* ---- causes ------------------------------------------------------------------------- */
 
@@ -27,6 +28,8 @@ enum nw_cause {
 	NW_CAUSE_NO_TRACEFS,
 	NW_CAUSE_NO_UPROBES,
 	NW_CAUSE_NO_KPROBES,
+	NW_CAUSE_NO_USER_EVENTS,
+	NW_CAUSE_NOT_REGISTERED,
 	NW_CAUSE_NO_PRIVILEGE,
 	NW_CAUSE_LOCKDOWN,
 	NW_CAUSE_FILE_MISSING,
@@ -191,6 +194,11 @@ struct nw_facts {
 	const struct nw_generated
 		*generated; /* code of a process has that name, and no file */
 	bool is_function;   /* of a USDT spec: a function of the file has its name */
+	/* of a spec of user_events: the events that match; NULL: the spec is another one, or tracefs cannot be read */
+	const nw_user_events *user_events;
+	bool of_user_event; /* the spec is one of user_events */
+	const struct nw_error
+		*no_user_events; /* why programs cannot register any; NULL: they can */
 	bool at_function;   /* every place is a function's start, or a USDT site */
 	const struct nw_process_facts *process; /* -p */
 	const char *script; /* the file is a script: its first line; NULL: it is none */

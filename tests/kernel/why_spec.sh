@@ -31,6 +31,11 @@ remedied "and how to look for it" symbol-missing
 NOPWATCH_FEATURES=-kprobe_events why kprobe:vfs_read
 named "a function of a kernel without kprobe_events" 3 False no-kprobes
 remedied "and what remains" no-kprobes
+if [ ! -e "$TRACEFS/user_events_data" ]; then
+  why user_events:nwtest_start
+  named "an event of a kernel without user_events" 3 False no-user-events
+  remedied "and which kernels have them" no-user-events
+fi
 why "uprobe:$target:wrok"
 named "a name that is misspelt" 3 False symbol-missing
 says "and what is near it" 'near: .*work'

@@ -151,6 +151,62 @@ vm_check_kernel() {
 $(cat kernel.before)"
 }
 
+# Fifty rounds of tests/programs/user_events.c.
+vm_check_user_events() {
+  local name
+  if [ ! -f user_trace.status ]; then
+    has "without user_events in the kernel, the spec is refused with the reason" "$(cat user_refused.status user_refused.err | xargs)" \
+      "^1 .*this kernel has no user_events: it is older than Linux 6.4, or was built without CONFIG_USER_EVENTS"
+    has "list says so, too" "$(cat user_list.status user_list.err | xargs)" "^1 .*CONFIG_USER_EVENTS"
+    holds "and why" user_why "last['fires'] is False and last['causes'][0] in ('no-user-events', 'no-uprobes')"
+    return
+  fi
+  has "an event that no program has registered is told" "$(cat user_none.status user_none.err | xargs)" \
+    "^1 .*no program has registered an event user_events:nwtest_start"
+  for name in trace text named stat span filter json record; do
+    is "user_events: $name ends well" "$(cat user_$name.status)" 0
+  done
+  holds "every event is there, in the order in which it was written" user_trace \
+    "[e['probe'].split(':')[1] for e in of('event')] == ['nwtest_start', 'nwtest_done', 'NwTest_L4K1', 'NwTest_L4K1'] * 50"
+  holds "plain events have their fields" user_trace \
+    "[(s['args']['id'], s['args']['path'], d['args']['id'], d['args']['status'], d['args']['by']) for s, d in zip(of('event')[::4], of('event')[1::4])] \
+      == [(i, f'/request/{i}', i, -(i % 3), 'a worker') for i in range(50)]"
+  holds "EventHeader events name their own" user_trace \
+    "[e['args'] for e in of('event')[2::4]] == [{'event': 'Request', 'fields': {'id': i, 'path': '/a\n\"b\"', 'wide': 'gr\u00fcn\U0001f600', 'took': i / 4, \
+        'flags': 0xbeef, 'ok': i % 2 == 1, 'from': '192.0.2.7', 'port': 8080, 'uuid': '00010203-0405-0607-0809-0a0b0c0d0e0f', 'least': str(-2**63), \
+        'counts': [7, 8, i], 'who': {'uid': -5, 'group': 'wheel'}, 'none': [], 'last': 'z'}} for i in range(50)] and \
+      [e['args'] for e in of('event')[3::4]] == [{'event': 'Reply', 'fields': {'id': i, 'status': -(i % 3)}} for i in range(50)]"
+  has "text shows them, too" "$(cat user_text)" 'NwTest_L4K1 +event="Reply" fields=\{"id":49,"status":-1\}'
+  holds "a field is read by its name, with its own type or the one that is asked for" user_named \
+    "[e['args'] for e in of('event')[2::4]] == [{'event': 'Request', 'id': i, 'path': '/a\n\"b\"', 'wide': 'gr\u00fcn\U0001f600', 'took': i / 4, \
+        'flags': 0xbeef, 'ok': i % 2, 'from': '192.0.2.7', 'port': 8080, 'uuid': '00010203-0405-0607-0809-0a0b0c0d0e0f', 'least': str(-2**63), \
+        'counts': [7, 8, i], 'who.uid': -5, 'who.group': 'wheel', 'who': {'uid': -5, 'group': 'wheel'}, 'last': 'z', 'status': None, \
+        'activity': e['args']['activity'], 'eventheader_id': 7, 'eventheader_level': 4, 'took2': None} for i, e in enumerate(of('event')[2::4])]"
+  holds "and so are those of its other events" user_named \
+    "[(e['args']['event'], e['args']['id'], e['args']['status'], e['args']['eventheader_id']) for e in of('event')[3::4]] == [('Reply', i, -(i % 3), 8) for i in range(50)]"
+  holds "spans, groups and histograms of them" user_stat \
+    "sum(s['count'] for s in of('span') if s['span'] == 'request') == 50 and {r['group']: r['hits'] for r in of('probe') if r['probe'] == 'user_events:NwTest_L4K1'} \
+      == {'0': 17, '-1': 17, '-2': 16, '(none)': 50} and all(r['args']['id']['sum'] == 1225 for r in of('probe') if r['hits'] == 50)"
+  holds "groups by an event's name" user_span "{r['group']: r['hits'] for r in of('probe') if r['probe'].endswith('NwTest_L4K1') and r['hits']} == {'Request': 50, 'Reply': 50}"
+  holds "filters" user_filter "probe('user_events:NwTest_L4K1')['hits'] == 33"
+  holds "and members of all fields" user_json "{r['group']: r['hits'] for r in of('probe') if r['probe'].endswith('NwTest_L4K1') and r['hits'] and 'wheel' in r['group']} == {'wheel': 50}"
+  holds "a recording has them" user_report "[probe('user_events:' + name)['hits'] for name in ('nwtest_start', 'nwtest_done', 'NwTest_L4K1')] == [50, 50, 100]"
+  base64 -d <user.base64 >user.dat
+  "$NOPWATCH" report -j user.dat >here.json
+  ok "and says the same on another machine" "$VM/alike" here.json user_report
+  is "list shows the events and their fields" "$(cat user_list.status user_list)" "0
+user_events:NwTest_L4K1(event:string, fields:string)  each record names its fields
+user_events:nwtest_done(id:u32, status:s32, by:string)
+user_events:nwtest_start(id:u32, path:string)"
+  holds "in JSON, too" user_list_json "[(e['event'], e['names_fields'], e['used_by']) for e in of('user_event')] == \
+    [('user_events:NwTest_L4K1', True, []), ('user_events:nwtest_done', False, []), ('user_events:nwtest_start', False, [])]"
+  has "status says who uses them" "$(cat user_status)" "^user_events:nwtest_done.*  used by ftrace\$"
+  holds "why: it is written" user_why "last['fires'] is True"
+  holds "why: not by this process" user_why_pid "last['causes'] == ['other-process']"
+  holds "why: no program has registered it" user_why_none "last['causes'] == ['not-registered']"
+  holds "of one process" user_pid "probe('user_events:nwtest_start')['hits'] > 0"
+}
+
 vm_check_script() {
   local top
   is "a script ends well" "$(cat script.status)" 0
@@ -444,6 +500,7 @@ vm_check() { # KERNEL
   ! wants beside || vm_check_beside
   vm_check_states
   vm_check_kernel
+  vm_check_user_events
   ! wants flight || vm_check_flight "$1"
   vm_check_old "$1"
   vm_check_settings

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "plan/plan.h"
-#include "show/json/json_writer.h"
+#include "base/json_writer.h"
 #include "show/rows/output.h"
 #include "shown.h"
 #include "unit.h"

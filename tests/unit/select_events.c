@@ -8,7 +8,8 @@ static int list_names(void *arg, nw_strings *out, struct nw_error *err)
 {
 	static const char *const names[] = {
 		"sched:sched_wakeup",	    "sched:sched_waking", "sched:sched_switch",
-		"syscalls:sys_enter_write", "app:query__start",	  "broken"};
+		"syscalls:sys_enter_write", "app:query__start",	  "broken",
+		"user_events:request",	    "user_events:My_L4K1"};
 
 	if (arg)
 		return nw_fail(err, EACCES, "may not look");
@@ -31,7 +32,14 @@ static int list_fields(void *arg, const char *system, const char *event, nw_name
 {
 	(void)arg;
 	(void)err;
-	if (strcmp(event, "sched_switch") == 0) {
+	if (strcmp(event, "My_L4K1") == 0) {
+		add(out, "event", NW_TYPE_STRING, 0);
+		add(out, "fields", NW_TYPE_STRING, 0);
+		add(out, "activity", NW_TYPE_STRING, 0);
+		add(out, "eventheader_flags", NW_TYPE_UNSIGNED, 0);
+	} else if (strcmp(event, "request") == 0) {
+		add(out, "id", NW_TYPE_UNSIGNED, 0);
+	} else if (strcmp(event, "sched_switch") == 0) {
 		add(out, "prev_comm", NW_TYPE_STRING, 0);
 		add(out, "next_pid", NW_TYPE_SIGNED, 0);
 	} else if (strcmp(system, "sched") == 0) {
@@ -41,7 +49,21 @@ static int list_fields(void *arg, const char *system, const char *event, nw_name
 	return 0;
 }
 
-static const struct nw_kernel_events events = {.names = list_names, .fields = list_fields};
+static int has_user_events(void *arg, struct nw_error *err)
+{
+	return arg ? nw_fail(err, EOPNOTSUPP, "this kernel has no user_events") : 0;
+}
+
+static int list_none(void *arg, nw_strings *out, struct nw_error *err)
+{
+	(void)arg;
+	(void)err;
+	return nw_strings_addf(out, "sched:sched_switch");
+}
+
+static const struct nw_kernel_events events = {.names = list_names,
+					       .user_events = has_user_events,
+					       .fields = list_fields};
 static const struct nw_scope scope = {.events = &events},
 			     all = {.events = &events, .want_operands = true};
 
@@ -91,6 +113,37 @@ START_TEST(all_fields_come_where_they_are_wanted)
 			  &all, "sched:sched_wakeup@0(mask)");
 	eb_check_selected((const char *const[4]){"tracepoint:syscalls:*"}, &all,
 			  "syscalls:sys_enter_write@0[]");
+}
+END_TEST
+
+/* Each record of an EventHeader event names its fields: so any name may be one. */
+START_TEST(events_of_programs_have_their_fields_or_any)
+{
+	int arg;
+	const struct nw_kernel_events lacking = {.arg = &arg,
+						 .names = list_none,
+						 .user_events = has_user_events,
+						 .fields = list_fields};
+	const struct nw_scope without = {.events = &lacking};
+
+	eb_check_selected(
+		(const char *const[4]){"user_events:*"}, &all,
+		"user_events:request@0[id] user_events:My_L4K1@0[event:string32,fields:string32]");
+	eb_check_selected(
+		(const char *const[4]){"user_events:My_L4K1(x, who.uid:u32, activity)"},
+		&scope, "user_events:My_L4K1@0(x,who.uid:u32,activity:string32)");
+	eb_check_refused("user_events:request(x)", &scope, EINVAL,
+			 "'user_events:request(x)': the event has no field 'x'",
+			 "its fields are id");
+	eb_check_refused(
+		"user_events:My_L4K1(event:u8)", &scope, EINVAL,
+		"'user_events:My_L4K1(event:u8)': the field 'event' is a string and cannot be had as another type",
+		"");
+	eb_check_refused("user_events:reqest", &scope, ENOENT,
+			 "no program has registered an event 'user_events:reqest'",
+			 "did you mean user_events:request?");
+	eb_check_refused("user_events:request", &without, EOPNOTSUPP,
+			 "'user_events:request': this kernel has no user_events", "");
 }
 END_TEST
 
@@ -159,8 +212,10 @@ END_TEST
 START_TEST(whoever_knows_may_fail)
 {
 	int arg;
-	const struct nw_kernel_events closed = {
-		.arg = &arg, .names = list_names, .fields = list_fields};
+	const struct nw_kernel_events closed = {.arg = &arg,
+						.names = list_names,
+						.user_events = has_user_events,
+						.fields = list_fields};
 	const struct nw_scope shut = {.events = &closed};
 
 	eb_check_refused("tracepoint:sched:sched_switch", &shut, EACCES, "may not look",
@@ -186,8 +241,8 @@ START_TEST(labels_tell_an_event_from_a_probe)
 }
 END_TEST
 
-UNIT_MAIN("selection of kernel events", events_are_selected_by_system_and_name,
-	  all_fields_come_where_they_are_wanted,
+UNIT_MAIN("selection of kernel events", events_of_programs_have_their_fields_or_any,
+	  events_are_selected_by_system_and_name, all_fields_come_where_they_are_wanted,
 	  what_is_not_there_is_said_with_what_is_near,
 	  types_cannot_be_what_the_field_is_not, where_nobody_knows_names_are_believed,
 	  whoever_knows_may_fail, labels_tell_an_event_from_a_probe)

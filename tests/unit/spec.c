@@ -183,6 +183,9 @@ START_TEST(tracepoints_have_a_system_and_an_event)
 		{"tracepoint:sched:sched_switch", "tracepoint |sched|sched_switch"},
 		{"tracepoint:syscalls:sys_enter_*", "tracepoint |syscalls|sys_enter_*"},
 		{"tracepoint:a:b(c:u8)", "tracepoint |a|b (c:u8)"},
+		{"user_events:req_*", "tracepoint |user_events|req_*"},
+		{"user_events:A_L4K1(id, who.uid:u32)",
+		 "tracepoint |user_events|A_L4K1 (id,who.uid:u32)"},
 	};
 
 	check_all(list, NW_COUNT(list));

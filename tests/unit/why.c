@@ -843,7 +843,43 @@ START_TEST(functions_of_the_kernel_are_told_apart)
 }
 END_TEST
 
-UNIT_MAIN("why", functions_of_the_kernel_are_told_apart, hits_are_a_verdict,
+static void expect_user_event(const nw_user_events *events, const struct nw_error *lacking,
+			      const struct nw_watch *seen, int fires, enum nw_cause cause)
+{
+	setup();
+	spec = (struct nw_spec){
+		.text = "user_events:a", .kind = NW_SPEC_TRACEPOINT, .name = "a"};
+	facts.of_user_event = true;
+	facts.user_events = events;
+	facts.no_user_events = lacking;
+	facts.image = NULL;
+	facts.process = NULL;
+	facts.watch = seen;
+	judge();
+	ck_assert_int_eq(diagnosis.fires, fires);
+	ck_assert(fires == 1 || nw_diagnosis_has(&diagnosis, cause));
+}
+
+START_TEST(events_of_programs_are_registered_and_written)
+{
+	const struct nw_error lacking = {.code = EOPNOTSUPP, .what = "it has none"};
+	struct nw_user_event event = {"a", "ftrace"};
+	const nw_user_events none = {0}, one = {.item = &event, .count = 1};
+	const struct nw_watch hit = {.done = true, .in_target = 3, .recorded = 3},
+			      silent = {.done = true},
+			      others = {.done = true, .recorded = 4, .other_pid = 7};
+
+	expect_user_event(NULL, &lacking, NULL, 0, NW_CAUSE_NO_USER_EVENTS);
+	ck_assert_str_eq(diagnosis.text, "it has none");
+	expect_user_event(&none, NULL, NULL, 0, NW_CAUSE_NOT_REGISTERED);
+	expect_user_event(&one, NULL, &hit, 1, 0);
+	expect_user_event(&one, NULL, &silent, 0, NW_CAUSE_NOT_EXECUTED);
+	expect_user_event(&one, NULL, &others, 0, NW_CAUSE_OTHER_PROCESS);
+}
+END_TEST
+
+UNIT_MAIN("why", events_of_programs_are_registered_and_written,
+	  functions_of_the_kernel_are_told_apart, hits_are_a_verdict,
 	  silence_with_everything_in_place_is_code_not_executed,
 	  faults_of_the_tool_are_told_of_silent_code,
 	  probes_that_a_program_switches_on_are_told_apart, what_was_not_seen_is_unknown,

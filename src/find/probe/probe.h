@@ -51,6 +51,15 @@ static inline bool nw_type_is_text(const struct nw_type *type)
 #define NW_KERNEL_CHARACTERS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.*?[]"
 
+/* The system of the events that programs have registered by user_events_data. That of events of which several formats may be
+ * registered begins with it, too. */
+#define NW_USER_EVENTS "user_events"
+
+/* Fields of every EventHeader event: its flags, by which it is recognized, and what is shown of it. */
+#define NW_EVENTHEADER_FLAGS  "eventheader_flags"
+#define NW_EVENTHEADER_EVENT  "event"
+#define NW_EVENTHEADER_FIELDS "fields"
+
 /* Behind the name of a function: its copies in other functions. */
 #define NW_INLINED_MARK " (inlined)"
 
@@ -237,6 +246,8 @@ struct nw_kernel_events {
 	void *arg;
 	/* Lists all events as "SYSTEM:EVENT". */
 	int (*names)(void *arg, nw_strings *out, struct nw_error *err);
+	/* Tells why programs cannot register user_events (-EOPNOTSUPP); 0: they can. */
+	int (*user_events)(void *arg, struct nw_error *err);
 	/* Lists the fields of an event in their order, with the types that the user sees. */
 	int (*fields)(void *arg, const char *system, const char *event, nw_named_args *out,
 		      struct nw_error *err);
@@ -419,6 +430,8 @@ int nw_functions_find(struct nw_image *image, const char *pattern, struct nw_fun
 void nw_functions_free(struct nw_functions *functions);
 /* Does the word name functions ("func:...")? */
 bool nw_names_functions(const char *word);
+/* Is the word a spec of user_events? */
+bool nw_names_user_event(const char *word);
 /* Opens the file that a spec names by its path, or as PATH finds it. */
 int nw_image_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
 		     struct nw_error *err);

@@ -407,6 +407,11 @@ bool nw_names_functions(const char *word)
 	       strncmp(word, "uretprobe:", 10) == 0;
 }
 
+bool nw_names_user_event(const char *word)
+{
+	return strncmp(word, NW_USER_EVENTS ":", strlen(NW_USER_EVENTS ":")) == 0;
+}
+
 int nw_image_of_spec(const struct nw_spec *spec, bool force, struct nw_image **image,
 		     struct nw_error *err)
 {

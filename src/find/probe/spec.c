@@ -12,7 +12,7 @@
  *    uprobe:PATH@SOURCE:LINE         PATH@SOURCE:LINE
  *    func:PATH:SYMBOL,returns=insn
  *    func:kernel:SYMBOL              kprobe:SYMBOL              kretprobe:SYMBOL
- *    tracepoint:SYSTEM:EVENT
+ *    tracepoint:SYSTEM:EVENT         user_events:NAME
  *
  * A spec is split from the right, because paths may contain colons. Parentheses behind the name may name and type its
  * arguments.
@@ -182,7 +182,9 @@ static int parse_arg(const char *whole, const char *text, size_t len, struct nw_
 
 	if (!arg)
 		return nw_no_memory(err);
-	bool of_function = spec->kind == NW_SPEC_FUNC || spec->kind == NW_SPEC_UPROBE;
+	/* fields of structs: of functions' arguments, and of EventHeader events */
+	bool of_function = spec->kind == NW_SPEC_FUNC || spec->kind == NW_SPEC_UPROBE ||
+			   spec->kind == NW_SPEC_TRACEPOINT;
 	if (name_len >= (of_function ? sizeof(arg->name) : LONGEST_NAME) ||
 	    !(is_identifier(text, name_len) || (of_function && is_path(text, name_len)))) {
 		nw_bad_spec(
@@ -450,6 +452,16 @@ static int parse_tracepoint(const char *text, size_t len, struct nw_spec *spec,
 	return 0;
 }
 
+/* user_events:NAME */
+static int parse_user_event(const char *text, size_t len, struct nw_spec *spec,
+			    struct nw_error *err)
+{
+	spec->name = strndup(text, len);
+	spec->provider = strdup(NW_USER_EVENTS);
+	spec->path = strdup("");
+	return spec->name && spec->provider && spec->path ? 0 : nw_no_memory(err);
+}
+
 /* ---- the whole ---------------------------------------------------------------------- */
 
 static const struct {
@@ -467,6 +479,7 @@ static const struct {
 	{"kprobe:", NW_SPEC_UPROBE, parse_kernel},
 	{"kretprobe:", NW_SPEC_URETPROBE, parse_kernel},
 	{"tracepoint:", NW_SPEC_TRACEPOINT, parse_tracepoint},
+	{NW_USER_EVENTS ":", NW_SPEC_TRACEPOINT, parse_user_event},
 	{"", NW_SPEC_USDT, parse_usdt},
 };
 

@@ -101,10 +101,19 @@ static bool is_common(const char *name)
 	return false;
 }
 
-/* Adds the fields that the spec names. If it matches several events, some may lack a field. */
+/* Gives the last argument the field's type if that is text, for which json() asks. */
+static void keep_text(const struct nw_type *field, nw_named_args *args)
+{
+	if (field->base == NW_TYPE_STRING)
+		args->item[args->count - 1].type = *field;
+}
+
+/* Adds the fields that the spec names. If it matches several events, some may lack a field. Each record of an
+ * EventHeader event has fields of its own, so every name is accepted. */
 static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bool all,
 		     struct nw_probe *probe, struct nw_error *err)
 {
+	const bool names_own = find_arg(fields, NW_EVENTHEADER_FLAGS);
 	int ret = 0;
 
 	probe->has_args = true;
@@ -112,7 +121,7 @@ static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bo
 	nw_vec_free(&probe->args);
 	nw_vec_each (&spec->args, arg) {
 		const struct nw_named_arg *field = find_arg(fields, arg->name);
-		bool common = !field && is_common(arg->name);
+		bool common = !field && (names_own || is_common(arg->name));
 		if (!field && !common && all)
 			return no_field(spec, arg, fields, err);
 		if (!field && !common)
@@ -120,23 +129,31 @@ static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bo
 		ret = common ? 0 : check_type(spec, arg, &field->type, err);
 		if (ret == 0)
 			ret = add_field(probe, arg, err);
+		if (ret == 0 && names_own && field)
+			keep_text(&field->type, &probe->args);
 		if (ret < 0)
 			break;
 	}
 	return ret;
 }
 
-/* Adds all fields with the kernel's types. */
+/* Adds all fields with the kernel's types; of an EventHeader event its name, and all fields that a record has. */
 static int add_all(const nw_named_args *fields, struct nw_probe *probe,
 		   struct nw_error *err)
 {
+	const bool names_own = find_arg(fields, NW_EVENTHEADER_FLAGS);
 	int ret = 0;
 
 	nw_vec_each (fields, field) {
 		struct nw_named_arg arg = *field;
+		if (names_own && strcmp(field->name, NW_EVENTHEADER_EVENT) != 0 &&
+		    strcmp(field->name, NW_EVENTHEADER_FIELDS) != 0)
+			continue;
 		arg.type = (struct nw_type){0};
 		if (ret == 0)
 			ret = add_field(probe, &arg, err);
+		if (ret == 0 && names_own)
+			keep_text(&field->type, &probe->args);
 	}
 	return ret;
 }
@@ -189,6 +206,21 @@ static int add_event(const struct nw_spec *spec, const struct nw_scope *scope,
 	return ret;
 }
 
+static int no_user_event(const struct nw_spec *spec, const struct nw_scope *scope,
+			 const struct nw_near *near, struct nw_error *err)
+{
+	int ret = scope->events->user_events(scope->events->arg, err);
+
+	if (ret < 0)
+		return nw_error_context(err, "'%s'", spec->text);
+	nw_fail(err, ENOENT, "no program has registered an event '%s'", spec->text);
+	nw_near_hint(
+		near,
+		"an event is there while a program that has registered it runs: start the program first; `nopwatch list 'user_events:*'` lists the events",
+		err);
+	return -ENOENT;
+}
+
 /* Adds each event that the spec matches. */
 static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
 		       const nw_strings *names, struct nw_selection *selection,
@@ -203,7 +235,10 @@ static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
 			continue;
 		*event++ = '\0';
 		if (!nw_spec_matches(spec, *name, event)) {
-			nw_near_consider(&near, spec, "tracepoint:", *name, event);
+			nw_near_consider(&near, spec,
+					 strcmp(*name, NW_USER_EVENTS) == 0 ? ""
+									    : "tracepoint:",
+					 *name, event);
 			continue;
 		}
 		matched = true;
@@ -213,6 +248,8 @@ static int match_names(const struct nw_spec *spec, const struct nw_scope *scope,
 	}
 	if (matched)
 		return check_named(spec, selection, err);
+	if (strcmp(spec->provider, NW_USER_EVENTS) == 0)
+		return no_user_event(spec, scope, &near, err);
 	nw_fail(err, ENOENT, "the kernel has no event '%s'", spec->text);
 	nw_near_hint(&near, "available_events in tracefs lists those there are", err);
 	return -ENOENT;

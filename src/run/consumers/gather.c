@@ -76,17 +76,21 @@ static int select_probe(struct nw_gathered *g)
 {
 	char *typed = g->spec.path;
 	bool by_path = g->path != NULL;
+	struct nw_tracefs fs;
+	const struct nw_kernel_events events = nw_events_of(&fs);
 	const struct nw_scope scope = {
 		.pids = by_path ? NULL : g->pids.item,
 		.pid_count = by_path ? 0 : g->pids.count,
 		.force = g->request->force,
-		.want_operands = true,
+		.want_operands = g->spec.kind != NW_SPEC_TRACEPOINT,
+		.events = &events,
 	};
 
 	if (by_path)
 		g->spec.path = g->path;
 	int ret = nw_select(&g->spec, 1, &scope, &g->selection, &g->select_error);
 	g->spec.path = typed;
+	nw_tracefs_close(&fs);
 	return ret;
 }
 
@@ -445,6 +449,37 @@ static int gather_function(struct nw_gathered *g, pid_t tool_pid, struct nw_erro
 	return ret;
 }
 
+/* Collects what is known of an event that a program has registered by itself. */
+static int gather_user_event(struct nw_gathered *g, struct nw_error *err)
+{
+	nw_user_events all = {0};
+	struct nw_tracefs fs;
+	int ret = gather_kernel(g, err);
+
+	g->facts.of_user_event = true;
+	if (ret == 0)
+		ret = gather_process(g, 0, err);
+	if (ret < 0 || g->kernel.tracefs || nw_tracefs_open(&fs, NULL) < 0)
+		return ret;
+	ret = nw_user_events_read(&fs, &all, &g->no_user_events);
+	nw_tracefs_close(&fs);
+	if (ret == -EOPNOTSUPP)
+		g->facts.no_user_events = &g->no_user_events;
+	else if (ret == 0)
+		g->facts.user_events = &g->user_events;
+	nw_vec_each (&all, event) {
+		struct nw_user_event *slot = nw_glob_match(g->spec.name, event->name)
+						     ? nw_vec_add(&g->user_events)
+						     : NULL;
+		if (!slot)
+			continue;
+		*slot = *event;
+		*event = (struct nw_user_event){0};
+	}
+	nw_user_events_free(&all);
+	return g->user_events.count ? gather_selection_of(g, err) : 0;
+}
+
 static int gather_all(struct nw_gathered *g, const struct nw_tool *tool,
 		      struct nw_error *err)
 {
@@ -520,13 +555,19 @@ int nw_gather(struct nw_gathered *g, const char *spec, const struct nw_request *
 	g->facts.leads = leads_somewhere;
 	g->facts.leads_arg = g;
 	g->facts.force = request->force;
-	if (g->spec.kind == NW_SPEC_TRACEPOINT)
+	bool user_event = g->spec.kind == NW_SPEC_TRACEPOINT &&
+			  strcmp(g->spec.provider, NW_USER_EVENTS) == 0;
+	if (g->spec.kind == NW_SPEC_TRACEPOINT && !user_event)
 		ret = nw_fail_usage(
 			err, "'%s': a kernel tracepoint needs no place in a program", spec);
+	else if (user_event)
+		ret = 0;
 	else if (!g->spec.kernel && !*g->spec.path && !request->file &&
 		 !request->pid_count && !(tool && tool->pid))
 		ret = nw_no_file_named(spec, err);
-	if (ret == 0)
+	if (ret == 0 && user_event)
+		ret = gather_user_event(g, err);
+	else if (ret == 0)
 		ret = g->spec.kernel ? gather_function(g, tool ? tool->pid : 0, err)
 				     : gather_all(g, tool, err);
 	if (ret < 0)
@@ -552,6 +593,7 @@ void nw_gathered_free(struct nw_gathered *g)
 	free(g->elsewhere);
 	free(g->interposed);
 	free(g->code_in);
+	nw_user_events_free(&g->user_events);
 	nw_foreign_events_free(&g->foreign);
 	nw_foreign_events_free(&g->foreign_after);
 	nw_mapping_facts_free(&g->mapping);

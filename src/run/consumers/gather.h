@@ -20,6 +20,8 @@ struct nw_gathered {
 	struct nw_symbol_facts symbol;
 	struct nw_generated generated;
 	struct nw_kernel_function function;
+	nw_user_events user_events;
+	struct nw_error no_user_events;
 	struct nw_mapping_facts mapping;
 	nw_foreign_events foreign, foreign_after;
 	struct nw_presence held;

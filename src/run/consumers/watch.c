@@ -95,7 +95,7 @@ static int read_memory(struct watcher *watcher, struct nw_run *run, struct nw_pr
 	for (size_t i = 0; ret == 0 && i < count; i++) {
 		const struct nw_planned_point *planned = &run->result->plan.points.item[i];
 		if (!run->result->armed.points.item[i].failed && !watcher->site_entry[i] &&
-		    !watcher->g->spec.kernel)
+		    !nw_probe_in_kernel(run->result->selection.probes.item[planned->probe]))
 			points[used++] = &run->result->selection.probes
 						  .item[planned->probe]
 						  ->points.item[planned->point];
@@ -206,6 +206,8 @@ static char *exact_spec(const struct nw_gathered *g, enum nw_spec_kind kind)
 
 	if (spec->kernel)
 		return nw_text("%s:kernel:%s", kinds[kind], spec->name);
+	if (kind == NW_SPEC_TRACEPOINT)
+		return nw_text(NW_USER_EVENTS ":%s", spec->name);
 	if (kind == NW_SPEC_USDT)
 		return nw_text("usdt:%s:%s:%s", g->path, spec->provider, spec->name);
 	struct nw_buf text = {0};

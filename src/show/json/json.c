@@ -45,7 +45,7 @@ void nw_value_json(const struct nw_value *value, struct nw_json *json)
 		nw_json_null(json);
 		break;
 	case NW_VALUE_STRING:
-		nw_json_text(json, value->text, value->len);
+		(value->json ? nw_json_raw : nw_json_text)(json, value->text, value->len);
 		break;
 	case NW_VALUE_ARRAY:
 		nw_json_open(json, '[');

@@ -3,7 +3,7 @@
 #ifndef NOPWATCH_SHOW_JSON_JSON_H
 #define NOPWATCH_SHOW_JSON_JSON_H
 
-#include "json_writer.h"
+#include "base/json_writer.h"
 #include "show/rows/order.h"
 
 /* Write the beginning of a line, {"type":"...", and its end. */
@@ -29,6 +29,7 @@ void nw_json_checked(struct nw_output *output, const struct nw_image *image,
 		     const struct nw_checked *checked);
 void nw_json_features(struct nw_output *output, const struct nw_features *features);
 void nw_json_status(struct nw_output *output, const struct nw_status *status);
+void nw_json_user_event(struct nw_output *output, const struct nw_user_event_row *row);
 void nw_json_change(struct nw_output *output, const struct nw_change *change);
 void nw_json_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
 		       const char *label, bool color);

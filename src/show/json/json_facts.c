@@ -310,6 +310,49 @@ void nw_json_status(struct nw_output *output, const struct nw_status *status)
 		status_line(line, status->has_hits, &output->text);
 }
 
+/* Writes the words of "ftrace perf". */
+static void words_key(const char *key, const char *words, struct nw_json *json)
+{
+	nw_json_key(json, key);
+	nw_json_open(json, '[');
+	while (*words) {
+		size_t len = strcspn(words, " ");
+		nw_json_text(json, words, len);
+		words += len;
+		words += strspn(words, " ");
+	}
+	nw_json_close(json, ']');
+}
+
+void nw_json_user_event(struct nw_output *output, const struct nw_user_event_row *row)
+{
+	struct nw_json json = nw_json_start(&output->text, "user_event");
+	char type[16];
+
+	nw_json_key(&json, "event");
+	nw_cleanup(nw_free_ptr) char *event = nw_text("%s:%s", row->system, row->name);
+	nw_json_text(&json, event ? event : "", event ? strlen(event) : 0);
+	words_key("used_by", row->used, &json);
+	nw_json_key(&json, "names_fields");
+	nw_json_bool(&json, row->names_own);
+	nw_json_key(&json, "fields");
+	nw_json_open(&json, '[');
+	nw_vec_each (&row->fields, field) {
+		nw_json_open(&json, '{');
+		nw_json_key_text(&json, "name", field->name);
+		if (field->type.base != NW_TYPE_DEFAULT) {
+			struct nw_type element = field->type;
+			element.array = 0;
+			nw_type_text(&element, type);
+			strcat(type, field->type.array ? "[]" : "");
+			nw_json_key_text(&json, "type", type);
+		}
+		nw_json_close(&json, '}');
+	}
+	nw_json_close(&json, ']');
+	nw_json_finish(&json);
+}
+
 void nw_json_change(struct nw_output *output, const struct nw_change *change)
 {
 	struct nw_json json = nw_json_start(&output->text, "change");

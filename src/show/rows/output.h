@@ -341,6 +341,15 @@ struct nw_status {
 	struct nw_layout layout;
 };
 
+/* An event that a program has registered through user_events_data. */
+struct nw_user_event_row {
+	char *system, *name;
+	char *used; /* "ftrace perf": which tools have it enabled; "": none */
+	nw_named_args fields;
+	bool names_own; /* EventHeader: each record has fields of its own */
+};
+typedef NW_VEC(struct nw_user_event_row) nw_user_event_rows;
+
 /* ---- formats ------------------------------------------------------------------------ */
 
 /* The kinds of output of a command. */
@@ -440,6 +449,7 @@ struct nw_output_format {
 			const struct nw_checked *checked);
 	void (*features)(struct nw_output *output, const struct nw_features *features);
 	void (*status)(struct nw_output *output, const struct nw_status *status);
+	void (*user_event)(struct nw_output *output, const struct nw_user_event_row *row);
 	/* The change of a persistent event. */
 	void (*change)(struct nw_output *output, const struct nw_change *change);
 	/* Checks, one a line, then the verdict and its remedies. label: the probe, if there are several; NULL: there

@@ -46,6 +46,10 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 			    strcmp(value->text, "(fault)") == 0 ? "(fault)" : "(none)");
 		break;
 	case NW_VALUE_STRING:
+		if (value->json) {
+			nw_buf_add(out, value->text, value->len);
+			break;
+		}
 		nw_buf_addc(out, '"');
 		nw_buf_add_escaped(out, value->text, value->len);
 		nw_buf_adds(out, value->cut ? "\"..." : "\"");
@@ -326,6 +330,7 @@ const struct nw_output_format nw_output_text = {
 	.function = nw_text_function,
 	.features = nw_text_features,
 	.status = nw_text_status,
+	.user_event = nw_text_user_event,
 	.change = nw_text_change,
 	.diagnosis = nw_text_diagnosis,
 };

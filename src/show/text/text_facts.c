@@ -141,6 +141,38 @@ void nw_text_function(struct nw_output *output, struct nw_image *image, const ch
 		add_arguments(&details->arguments, out);
 }
 
+/* Prints what -f text accepts as a spec, and who has the event enabled. */
+void nw_text_user_event(struct nw_output *output, const struct nw_user_event_row *row)
+{
+	struct nw_buf *out = &output->text;
+	const char *before = "(";
+	char type[16];
+
+	nw_buf_adds(out, strcmp(row->system, NW_USER_EVENTS) == 0 ? "" : "tracepoint:");
+	nw_buf_printf(out, "%s:", row->system);
+	nw_buf_add_escaped(out, row->name, strlen(row->name));
+	nw_vec_each (&row->fields, field) {
+		if (row->names_own && strcmp(field->name, NW_EVENTHEADER_EVENT) != 0 &&
+		    strcmp(field->name, NW_EVENTHEADER_FIELDS) != 0)
+			continue;
+		nw_buf_adds(out, before);
+		nw_buf_add_escaped(out, field->name, strlen(field->name));
+		if (field->type.base != NW_TYPE_DEFAULT && !field->type.array) {
+			nw_type_text(&field->type, type);
+			nw_buf_printf(out, ":%s", type);
+		}
+		before = ", ";
+	}
+	nw_buf_adds(out, row->fields.count ? ")" : "");
+	if (row->names_own)
+		nw_buf_adds(out, "  each record names its fields");
+	if (*row->used) {
+		nw_buf_adds(out, "  used by ");
+		nw_buf_add_escaped(out, row->used, strlen(row->used));
+	}
+	nw_buf_addc(out, '\n');
+}
+
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types)
 {

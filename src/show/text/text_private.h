@@ -38,6 +38,7 @@ void nw_text_function(struct nw_output *output, struct nw_image *image, const ch
 		      const char *name, const struct nw_function_details *details);
 void nw_text_features(struct nw_output *output, const struct nw_features *features);
 void nw_text_status(struct nw_output *output, const struct nw_status *status);
+void nw_text_user_event(struct nw_output *output, const struct nw_user_event_row *row);
 void nw_text_change(struct nw_output *output, const struct nw_change *change);
 void nw_text_diagnosis(struct nw_output *output, const struct nw_diagnosis *diagnosis,
 		       const char *label, bool color);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fields.h"
+#include "eventheader.h"
 
 /* Names of types. bits 0: as many as the field has. */
 static const struct {
@@ -170,6 +170,11 @@ int nw_format_fields(const char *text, nw_named_args *out, struct nw_error *err)
 	if (ret < 0)
 		return nw_fail(err, -ret, "its format cannot be read: %s",
 			       nw_strerror(-ret));
+	if (nw_eventheader_find(&fields)) {
+		ret = nw_eventheader_names(&fields, out);
+		nw_fields_free(&fields);
+		return ret < 0 ? nw_no_memory(err) : 0;
+	}
 	nw_vec_each (&fields.list, field) {
 		struct nw_named_arg *slot;
 		if (strlen(field->name) >= sizeof(slot->name) || /* nobody could type it */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cpu_buffer.h"
+#include "eventheader.h"
 #include "fields.h"
 
 struct loader {
@@ -57,16 +58,24 @@ static int missing(const struct source *source, const char *field, struct nw_err
 static int add_field(struct nw_event_format *format, const struct source *source,
 		     const char *name, struct nw_error *err)
 {
+	bool of_kernel = format->event && *format->event->system;
+	bool names_own = of_kernel && nw_eventheader_find(&source->fields);
 	const struct nw_field_format *field = nw_fields_find(&source->fields, name);
 	struct nw_field_format *slot;
 
-	if (!field)
+	if (!field && !names_own)
 		return missing(source, name, err);
 	slot = nw_vec_add(&format->fields);
 	if (!slot)
 		return nw_no_memory(err);
-	*slot = *field;
-	if (!format->event || !*format->event->system)
+	if (names_own) {
+		if (nw_eventheader_field(&source->fields, name, slot) < 0)
+			return nw_no_memory(err);
+		format->eventheader = true;
+	} else {
+		*slot = *field;
+	}
+	if (!of_kernel)
 		slot->type = (struct nw_type){0};
 	if (slot->offset + slot->size > format->size)
 		format->size = slot->offset + slot->size;
@@ -96,6 +105,9 @@ static int add_format(struct nw_formats *formats, const struct source *source,
 	*slot = *out = format;
 	format->id = source->fields.id;
 	format->size = formats->least;
+	/* Programs may write more than the fields that they have registered. */
+	if (strncmp(source->system, NW_USER_EVENTS, strlen(NW_USER_EVENTS)) == 0)
+		formats->largest = UINT32_MAX;
 	/* No event is larger than its format says, except those with strings of variable length. */
 	nw_vec_each (&source->fields.list, field) {
 		uint32_t end = field->format.offset + field->format.size;
@@ -427,13 +439,22 @@ int nw_formats_load(const struct nw_armed *armed, bool tasks, const char *header
 	return ret;
 }
 
+static void free_format(struct nw_event_format *format)
+{
+	nw_vec_each (&format->fields, field) {
+		if (field->text)
+			nw_buf_free(field->text);
+		free(field->text);
+	}
+	nw_vec_free(&format->fields);
+	nw_vec_free(&format->places);
+	free(format);
+}
+
 void nw_formats_free(struct nw_formats *formats)
 {
-	nw_vec_each (&formats->events, format) {
-		nw_vec_free(&(*format)->fields);
-		nw_vec_free(&(*format)->places);
-		free(*format);
-	}
+	nw_vec_each (&formats->events, format)
+		free_format(*format);
 	nw_vec_free(&formats->events);
 	free(formats->by_id);
 	*formats = (struct nw_formats){0};

@@ -51,7 +51,8 @@ int nw_kernel_texts_open(const struct nw_formats *formats, nw_format_reader *rea
 	*out = NULL;
 	nw_vec_each (&formats->events, format) {
 		bool of_kernel = (*format)->event && *(*format)->event->system;
-		if (!of_kernel)
+		/* The kernel prints nothing of a payload that defines its own fields. */
+		if (!of_kernel || (*format)->eventheader)
 			continue;
 		if (!texts && !(texts = calloc(1, sizeof(*texts))))
 			return -ENOMEM;

@@ -18,6 +18,11 @@ struct nw_field_format {
 	/* Type of a field of a kernel event. array > 0: an array, whose length follows from the size. DEFAULT: a
 	 * field of our own event, whose type is in the plan. */
 	struct nw_type type;
+	/* The name of a field of an EventHeader event's payload, which each record defines by itself; NULL: it is none. The
+	 * offset is that of the header. */
+	const char *member;
+	struct nw_buf *
+		text; /* with a member: for text that is made of its value; owned by the format */
 };
 
 /* The kinds of events in a stream. */
@@ -66,6 +71,7 @@ struct nw_event_format {
 	const struct nw_event_format *task; /* BOTH: the format of the thread event */
 	const struct nw_event *event;	    /* PROBE */
 	uint32_t order;			    /* PROBE: as in struct nw_armed_event */
+	bool eventheader; /* PROBE: each record defines the fields that are read of it */
 	/* PROBE: low bits of the address -> index into places */
 	const uint16_t *by_low_bits;
 	NW_VEC(struct nw_hit_place) places; /* PROBE: the first one is unknown */
@@ -237,7 +243,8 @@ struct nw_value {
 	enum nw_value_kind kind;
 	/* The value may be left over from an earlier event; or an empty string may be one that could not be read. */
 	bool untrusted;
-	bool cut;	   /* STRING: there is, or may be, more of it */
+	bool cut;  /* STRING: there is, or may be, more of it */
+	bool json; /* STRING: JSON that nopwatch has written, without anything to escape */
 	unsigned int bits; /* of the number, or of an array element */
 	uint64_t number;   /* SIGNED: sign-extended; HEX, UNSIGNED; STRING: its address */
 	double real;	   /* FLOAT */

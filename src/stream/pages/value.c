@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/load.h"
+#include "eventheader.h"
 #include "stream/pages/record.h"
 #include "value.h"
 
@@ -47,8 +48,7 @@ static enum nw_value_kind kind_of(enum nw_base_type base)
 	}
 }
 
-/* Converts a raw number to the type that the user sees. */
-static void show_number(const struct nw_fetch *fetch, uint64_t raw, struct nw_value *out)
+void nw_value_number(const struct nw_fetch *fetch, uint64_t raw, struct nw_value *out)
 {
 	unsigned int shown = fetch->shown.bits;
 
@@ -131,9 +131,9 @@ static void take_indexed(const struct nw_record *record,
 	else if (at % bytes)
 		miss(out, "the index lies between two elements");
 	else
-		show_number(fetch,
-			    nw_load(record->data + field->offset + at, (uint32_t)bytes),
-			    out);
+		nw_value_number(fetch,
+				nw_load(record->data + field->offset + at, (uint32_t)bytes),
+				out);
 }
 
 /* Takes a field of a kernel event, whose type is in its format. */
@@ -145,6 +145,10 @@ static void take_kernel_field(const struct nw_record *record,
 	const unsigned char *bytes = record->data + field->offset;
 	uint32_t len = field->size;
 
+	if (field->member) {
+		nw_eventheader_take(record, field, wanted, out);
+		return;
+	}
 	if (field->open)
 		len = record->size > field->offset ? record->size - field->offset : 0;
 	if (field->dynamic && !find_dynamic(record, field, &bytes, &len, out))
@@ -164,7 +168,7 @@ static void take_kernel_field(const struct nw_record *record,
 		uint64_t raw = nw_load(bytes, len);
 		if (type->bits < 64) /* the argument of a system call fills a register */
 			raw &= ((uint64_t)1 << type->bits) - 1;
-		show_number(&fetch, raw, out);
+		nw_value_number(&fetch, raw, out);
 	}
 }
 
@@ -236,12 +240,14 @@ static void take_field(const struct nw_record *record, const struct nw_source *s
 	} else if (source->high_field >= 0) {
 		const struct nw_field_format *high =
 			&format->fields.item[source->high_field];
-		show_number(fetch,
-			    nw_load(record->data + field->offset, field->size) |
-				    nw_load(record->data + high->offset, high->size) << 32,
-			    out);
+		nw_value_number(fetch,
+				nw_load(record->data + field->offset, field->size) |
+					nw_load(record->data + high->offset, high->size)
+						<< 32,
+				out);
 	} else {
-		show_number(fetch, nw_load(record->data + field->offset, field->size), out);
+		nw_value_number(fetch, nw_load(record->data + field->offset, field->size),
+				out);
 	}
 }
 
@@ -265,7 +271,7 @@ void nw_record_values(const struct nw_formats *formats, const struct nw_record *
 		if (problem)
 			miss(value, problem);
 		else if (fetch->is_constant)
-			show_number(fetch, fetch->constant, value);
+			nw_value_number(fetch, fetch->constant, value);
 		else if (source->field >= 0)
 			take_field(record, source, value);
 		else

@@ -10,6 +10,8 @@
  * here: nw_string_bytes() collects it, and nw_string_finish() makes it a value. */
 void nw_record_values(const struct nw_formats *formats, const struct nw_record *record,
 		      struct nw_value *out);
+/* Converts a raw number to the type that the user sees. */
+void nw_value_number(const struct nw_fetch *fetch, uint64_t raw, struct nw_value *out);
 /* Returns how many bytes of a string a record has from its first chunk on (0: none), and their offset in the string. */
 uint32_t nw_string_bytes(const struct nw_record *record, const struct nw_source *source,
 			 uint32_t *offset, const unsigned char **bytes);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_writer.h"
+#include "base/json_writer.h"
 
 /* Every integer up to this one is exact in a double. */
 #define EXACT ((uint64_t)1 << 53)
@@ -44,6 +44,16 @@ static void add_char(struct nw_buf *out, unsigned char c)
 		nw_buf_addc(out, (char)c);
 }
 
+/* Adds a character beyond ASCII as \uXXXX; one beyond U+FFFF as a pair of surrogates. */
+static void add_escaped(struct nw_buf *out, uint32_t code)
+{
+	if (code < 0x10000)
+		nw_buf_printf(out, "\\u%04x", code);
+	else
+		nw_buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+			      0xdc00 + (code & 0x3ff));
+}
+
 static void add_string(struct nw_buf *out, const char *text, size_t len)
 {
 	const unsigned char *at = (const unsigned char *)text;
@@ -55,7 +65,7 @@ static void add_string(struct nw_buf *out, const char *text, size_t len)
 		if (sequence == 1)
 			add_char(out, *at);
 		else if (sequence && nw_is_control(code))
-			nw_buf_printf(out, "\\u%04x", code);
+			add_escaped(out, code);
 		else if (sequence)
 			nw_buf_add(out, at, sequence);
 		else
@@ -73,12 +83,23 @@ void nw_json_text(struct nw_json *json, const char *text, size_t len)
 	add_string(json->out, text, len);
 }
 
-void nw_json_key(struct nw_json *json, const char *key)
+void nw_json_key_bytes(struct nw_json *json, const char *key, size_t len)
 {
 	separate(json);
-	add_string(json->out, key, strlen(key));
+	add_string(json->out, key, len);
 	nw_buf_addc(json->out, ':');
 	json->comma = false;
+}
+
+void nw_json_key(struct nw_json *json, const char *key)
+{
+	nw_json_key_bytes(json, key, strlen(key));
+}
+
+void nw_json_raw(struct nw_json *json, const char *text, size_t len)
+{
+	separate(json);
+	nw_buf_add(json->out, text, len);
 }
 
 void nw_json_u64(struct nw_json *json, uint64_t value)

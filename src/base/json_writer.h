@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer of JSON. */
-#ifndef NOPWATCH_SHOW_JSON_JSON_WRITER_H
-#define NOPWATCH_SHOW_JSON_JSON_WRITER_H
+#ifndef NOPWATCH_BASE_JSON_WRITER_H
+#define NOPWATCH_BASE_JSON_WRITER_H
 
 #include "base/base.h"
 
@@ -17,6 +17,9 @@ struct nw_json {
 void nw_json_open(struct nw_json *json, char bracket); /* '{' or '[' */
 void nw_json_close(struct nw_json *json, char bracket);
 void nw_json_key(struct nw_json *json, const char *key);
+void nw_json_key_bytes(struct nw_json *json, const char *key, size_t len);
+/* Adds an object or array that this writer has written before. */
+void nw_json_raw(struct nw_json *json, const char *text, size_t len);
 void nw_json_u64(struct nw_json *json, uint64_t value);
 void nw_json_i64(struct nw_json *json, int64_t value);
 void nw_json_real(struct nw_json *json, double value);
