@@ -311,25 +311,9 @@ void nw_note_none_slow(const char *before, uint64_t spans, uint64_t longest_ns)
 		longest_ns ? longest : "");
 }
 
-/* Writes the argument, or the pair of arguments, that can be the key of the span; "" if none is known. */
-static void stray_key(const struct nw_selection *selection,
-		      const struct nw_strays_found *found, char out[2 * NW_ARG_NAME + 2])
-{
-	char start[NW_ARG_NAME], end[NW_ARG_NAME];
-
-	*out = '\0';
-	if (found->start_arg < 0)
-		return;
-	nw_arg_name(selection->probes.item[found->start_probe], (size_t)found->start_arg,
-		    start);
-	nw_arg_name(selection->probes.item[found->end_probe], (size_t)found->end_arg, end);
-	snprintf(out, 2 * NW_ARG_NAME + 2, strcmp(start, end) == 0 ? "%s" : "%s:%s", start,
-		 end);
-}
-
 void nw_note_strays(const struct nw_measure *measure, const struct nw_run_result *result)
 {
-	char key[2 * NW_ARG_NAME + 2];
+	char key[NW_STRAYS_KEY];
 	struct nw_strays_found found;
 
 	for (size_t i = 0; i < measure->spans.count; i++) {
@@ -341,7 +325,7 @@ void nw_note_strays(const struct nw_measure *measure, const struct nw_run_result
 		const char *end = result->selection.probes.item[found.end_probe]->label;
 		nw_note("%s: %u of %u ends that were looked at come from other threads than their starts, which are paired by thread",
 			def->name, found.elsewhere, found.ends);
-		stray_key(&result->selection, &found, key);
+		nw_strays_key(&result->selection, &found, key);
 		if (*key)
 			nw_note("%s is the same at both ends of %u of these: --span '%s=%s..%s,key=%s'",
 				key, found.agree, def->name, start, end, key);

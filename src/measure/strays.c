@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "measure/strays.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "measure/state.h"
 
@@ -154,4 +156,18 @@ bool nw_strays_find(const struct nw_strays *strays, struct nw_strays_found *out)
 				out->end_arg = end;
 			}
 	return true;
+}
+
+void nw_strays_key(const struct nw_selection *selection,
+		   const struct nw_strays_found *found, char out[NW_STRAYS_KEY])
+{
+	char start[NW_ARG_NAME], end[NW_ARG_NAME];
+
+	*out = '\0';
+	if (found->start_arg < 0)
+		return;
+	nw_arg_name(selection->probes.item[found->start_probe], (size_t)found->start_arg,
+		    start);
+	nw_arg_name(selection->probes.item[found->end_probe], (size_t)found->end_arg, end);
+	snprintf(out, NW_STRAYS_KEY, strcmp(start, end) == 0 ? "%s" : "%s:%s", start, end);
 }

@@ -12,6 +12,7 @@
 enum {
 	NW_STRAY_ARGS = 8,   /* so many arguments of a probe are compared */
 	NW_STRAY_ENDS = 128, /* so many ends are watched */
+	NW_STRAYS_KEY = 2 * NW_ARG_NAME + 2,
 };
 
 struct nw_strays;
@@ -36,5 +37,8 @@ void nw_strays_start(struct nw_strays *strays, const struct nw_hit *hit);
 bool nw_strays_end(struct nw_strays *strays, const struct nw_hit *hit, bool stray);
 /* Returns whether most of the ends that were watched came from other threads. */
 bool nw_strays_find(const struct nw_strays *strays, struct nw_strays_found *out);
+/* Writes the argument, or the pair of arguments (ARG:ENDARG), that can be the key of the span; "" if none is known. */
+void nw_strays_key(const struct nw_selection *selection,
+		   const struct nw_strays_found *found, char out[NW_STRAYS_KEY]);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "measure/strays.h"
 #include "show/rows/order.h"
 #include "show/rows/report.h"
 #include "show/rows/stacks.h"
@@ -622,6 +623,26 @@ static void probe_keys(const struct nw_report *report, const struct nw_shown *sh
 				nw_min64(report->start_ns, report->disabled_at[probe]));
 }
 
+/* Writes what is known of ends that come from other threads than their starts, and the key that would pair them. */
+static void strays_key(const struct nw_report *report, size_t span, struct nw_json *json)
+{
+	char key[NW_STRAYS_KEY];
+	struct nw_strays_found found;
+
+	if (!report->summary || !nw_summary_strays(report->summary, span, &found))
+		return;
+	nw_strays_key(report->selection, &found, key);
+	nw_json_key(json, "other_threads");
+	nw_json_open(json, '{');
+	nw_json_key_u64(json, "watched", found.ends);
+	nw_json_key_u64(json, "ends", found.elsewhere);
+	if (*key) {
+		nw_json_key_u64(json, "agree", found.agree);
+		nw_json_key_text(json, "key", key);
+	}
+	nw_json_close(json, '}');
+}
+
 static void span_keys(const struct nw_report *report, const struct nw_shown *shown,
 		      bool buckets, struct nw_json *json)
 {
@@ -641,6 +662,8 @@ static void span_keys(const struct nw_report *report, const struct nw_shown *sho
 	number_keys(json, report, shown, false, buckets);
 	say(report->net, "net", json);
 	number_keys(json, report, shown, true, buckets);
+	if (shown->name)
+		strays_key(report, shown->index, json);
 }
 
 void nw_json_row(const struct nw_report *report, const struct nw_shown *shown, bool buckets,
@@ -722,6 +745,7 @@ const struct nw_output_format nw_output_json = {
 	.checked = nw_json_checked,
 	.features = nw_json_features,
 	.status = nw_json_status,
+	.user_event = nw_json_user_event,
 	.change = nw_json_change,
 	.diagnosis = nw_json_diagnosis,
 };
