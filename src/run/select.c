@@ -264,7 +264,12 @@ static int explain_generated(const specs *list, const struct nw_request *request
 		if (ret == 0 && !generated.pid && is_function(spec))
 			ret = nw_find_generated(spec->name, request->pids,
 						request->pid_count, &generated);
-	if (generated.pid) {
+	if (generated.pid && !generated.name) {
+		nw_error_hint(
+			err,
+			"process %d is %s: a function of the program that it runs has code that is generated while it runs (JIT), and uprobes need a file; `nopwatch why` with the same -p and spec names the runtime's own probes",
+			(int)generated.pid, generated.runtime);
+	} else if (generated.pid) {
 		struct nw_buf name = {0};
 		nw_buf_add_escaped(&name, generated.name, strlen(generated.name));
 		nw_error_hint(

@@ -151,25 +151,47 @@ static void remedy_kind(struct judge *judge, enum nw_spec_kind kind)
 	judge->failed = judge->failed || as.failed;
 }
 
+/* Blames that the name is none of the file, but may be one of the code that the runtime generates. */
+static void blame_runtime(struct judge *judge, const struct nw_generated *generated)
+{
+	char code[32];
+
+	nw_thousands(generated->code >> 10, code);
+	nw_fails(judge, "process %d is %s, with %s KiB of code in memory of no file",
+		 (int)generated->pid, generated->runtime, code);
+	nw_blame(
+		judge, NW_CAUSE_GENERATED,
+		"%s has no function '%s': if it is one of the program that process %d runs, %s, its code is generated while it runs (JIT), and uprobes need a file",
+		judge->facts->image->path, judge->facts->spec->name, (int)generated->pid,
+		generated->runtime);
+}
+
 static void blame_generated(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
 	const struct nw_generated *generated = facts->generated;
 	struct nw_buf name = {0}, command = {0};
 
-	nw_buf_add_escaped(&name, generated->name, strlen(generated->name));
 	nw_buf_printf(&command, "nopwatch why -p %d", (int)generated->pid);
-	nw_blame(
-		judge, NW_CAUSE_GENERATED,
-		"'%s' is in no file: process %d generates its code while it runs ('%s' in its /tmp/perf-%d.map), and uprobes need a file",
-		facts->spec->name, (int)generated->pid, nw_buf_str(&name),
-		(int)generated->pid);
+	if (generated->name) {
+		nw_buf_add_escaped(&name, generated->name, strlen(generated->name));
+		nw_blame(
+			judge, NW_CAUSE_GENERATED,
+			"'%s' is in no file: process %d generates its code while it runs ('%s' in its /tmp/perf-%d.map), and uprobes need a file",
+			facts->spec->name, (int)generated->pid, nw_buf_str(&name),
+			(int)generated->pid);
+	} else {
+		blame_runtime(judge, generated);
+	}
 	if (generated->probe)
 		nw_remedy_file(judge, nw_buf_str(&command), generated->probe, "");
 	else
 		nw_remedy(
 			judge,
 			"# the runtime has no USDT probe for its functions: a profiler that samples, or one of its own, can tell");
+	if (generated->lists_names)
+		nw_remedy(judge, "# to see their names (--stack, perf): %s",
+			  generated->lists_names);
 	judge->failed |= name.failed || command.failed;
 	nw_buf_free(&name);
 	nw_buf_free(&command);
@@ -187,7 +209,7 @@ static void blame_missing(struct judge *judge)
 			"'%s' is a USDT probe of %s, not a function: it takes usdt:, not uprobe:",
 			name, path);
 		remedy_kind(judge, NW_SPEC_USDT);
-	} else if (facts->generated) {
+	} else if (facts->generated && facts->generated->name) {
 		blame_generated(judge);
 	} else if (symbol->rehashed) {
 		nw_blame(
@@ -228,6 +250,8 @@ static void blame_missing(struct judge *judge)
 			 path, symbol->defined_in);
 		nw_remedy_spec(judge, symbol->defined_in, NULL, 0);
 	} else if (symbol->stripped) {
+		if (facts->generated)
+			blame_generated(judge);
 		nw_blame(
 			judge, NW_CAUSE_SYMBOL_STRIPPED,
 			"%s is stripped: only exported functions have a name there, and '%s' is none of them",
@@ -237,6 +261,9 @@ static void blame_missing(struct judge *judge)
 			"# install its debug symbols (build-id %s), or give the file offset: uprobe:%s:0xOFFSET",
 			facts->image->build_id, path);
 	} else {
+		/* A name that is nearly one of the file's is rather misspelt. */
+		if (facts->generated && !symbol->near)
+			blame_generated(judge);
 		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
 			 "there is no function '%s' in %s%s%s", name, path,
 			 symbol->near ? "; near: " : "", symbol->near ? symbol->near : "");
@@ -244,6 +271,8 @@ static void blame_missing(struct judge *judge)
 			       symbol->stripped ? "nm -D --defined-only"
 						: "nm --defined-only",
 			       judge->facts->image->path, "");
+		if (facts->generated && symbol->near)
+			blame_generated(judge);
 	}
 }
 

@@ -170,7 +170,10 @@ struct nw_tool {
 /* A function that a process generates while it runs, such as a method that a JVM has compiled. */
 struct nw_generated {
 	pid_t pid;  /* 0: there is none */
-	char *name; /* in its /tmp/perf-PID.map */
+	char *name; /* in its /tmp/perf-PID.map; NULL: it is not there, but the process is of a runtime that generates code */
+	const char *runtime;	 /* "a JVM"; NULL: not known */
+	const char *lists_names; /* how that runtime is made to list its functions there */
+	uint64_t code;		 /* bytes of code in memory of no file */
 	char *probe; /* spec of the runtime's own USDT probe for each call; NULL: it has none */
 };
 
@@ -191,14 +194,14 @@ struct nw_facts {
 	const struct nw_kernel_function
 		*function; /* of a spec of a function of the kernel */
 	bool kprobes;	   /* the kernel has kprobe_events */
-	const struct nw_generated
-		*generated; /* code of a process has that name, and no file */
-	bool is_function;   /* of a USDT spec: a function of the file has its name */
 	/* of a spec of user_events: the events that match; NULL: the spec is another one, or tracefs cannot be read */
 	const nw_user_events *user_events;
 	bool of_user_event; /* the spec is one of user_events */
 	const struct nw_error
 		*no_user_events; /* why programs cannot register any; NULL: they can */
+	const struct nw_generated
+		*generated; /* code of a process has that name, and no file */
+	bool is_function;   /* of a USDT spec: a function of the file has its name */
 	bool at_function;   /* every place is a function's start, or a USDT site */
 	const struct nw_process_facts *process; /* -p */
 	const char *script; /* the file is a script: its first line; NULL: it is none */

@@ -34,6 +34,14 @@ J
 wait_for test -f ready
 # shellcheck source=../lib/why.sh
 . "$TESTS_LIB/why.sh"
+# before there is a list of its methods
+wait_for grep -q 'rwxp 00000000 00:00 0' /proc/$java/maps
+why -p $java "func:$home/bin/java:Sleeper.main"
+named "a method of a JVM that lists none may be generated code" 3 False generated-code
+says "which is said" "if it is one of the program that process $java runs, a JVM, its code is generated while it runs"
+advises "with the JVM's own probe of each call" "usdt:.*libjvm\.so:hotspot:method__entry"
+advises "and how to make it list its methods" "Compiler\.perfmap"
+has "stat says so, too" "$("$NOPWATCH" stat -d 0.1 -p $java "func:$home/bin/java:Sleeper.main" 2>&1)" "process $java is a JVM: .*generated while it runs"
 listed() { "$home/bin/jcmd" $java Compiler.perfmap >/dev/null 2>&1; grep -q 'Sleeper\.main' "/tmp/perf-$java.map" 2>/dev/null; }
 if "$home/bin/jcmd" $java help Compiler.perfmap 2>/dev/null | grep -q '^Compiler.perfmap'; then
   wait_for listed

@@ -82,6 +82,18 @@ has "stat says so, too" "$said" "process $pid generates it while it runs .*/tmp/
 rm -f "/tmp/perf-$pid.map"
 why -p $pid "func:$target:Made.work"
 named "without the list nobody knows" 3 False symbol-missing
+if need node; then
+  node=$(readlink -f "$(command -v node)")
+  "$node" -e 'let s = 0; function spinner() { for (let i = 0; i < 1e4; i++) s += i } setInterval(spinner, 20)' & program=$!
+  wait_for sh -c "awk '\$2 ~ /x/ && NF == 5' /proc/$program/maps | grep -q ."
+  why -p $program "func:$node:spinner"
+  named "a function of a script that node runs" 3 False generated-code
+  advises "how to make node list its functions" "node --perf-basic-prof"
+  kill $program
+  wait $program 2>/dev/null
+else
+  skip "a function of a script that node runs" "node is not installed"
+fi
 strip -o stripped "$target"
 why "uprobe:$PWD/stripped:work"
 named "a stripped program" 3 False symbol-stripped
