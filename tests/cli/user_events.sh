@@ -1,6 +1,7 @@
 # Events that programs register by themselves: a recording of tests/programs/user_events.c, made on Linux 6.8 in a virtual machine
 # (tests/vm/guest_user_events, user.dat there). What few kernels can do live, each can read.
 . "$(dirname "$0")/../lib/tap.sh"
+cd "$TEST_DIR" || exit 1
 
 gzip -dc "$TESTS_LIB/../data/user_events.dat.gz" >user.dat
 "$NOPWATCH" trace -j --from user.dat >events.json
