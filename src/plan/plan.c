@@ -265,6 +265,8 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 	planned->probe = probe_index;
 	planned->point = point_index;
 	planned->stack.field = -1;
+	if (probe->attached)
+		return nw_plan_attached(plan, options, probe, planned);
 	if (probe->kind == NW_SPEC_TRACEPOINT)
 		return plan_kernel_event(plan, probe, planned,
 					 options->all_args || probe->has_args);
@@ -362,17 +364,29 @@ const struct nw_point *nw_plan_point(const struct nw_plan *plan,
 	return &plan->selection->probes.item[planned->probe]->points.item[planned->point];
 }
 
+bool nw_event_in_function(const struct nw_plan *plan, const struct nw_event *event)
+{
+	if (*event->attached || *event->system)
+		return *event->attached && !nw_event_follows(event);
+	const struct nw_image *image =
+		event->places.count ? nw_plan_point(plan, event->places.item)->image : NULL;
+	return image && image->kernel;
+}
+
 void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
 		       const char *name, const struct nw_event_site *place,
 		       const char *path, bool ref_ctr, struct nw_buf *out)
 {
 	const struct nw_point *point = nw_plan_point(plan, place);
+	const bool in_kernel = nw_event_in_function(plan, event);
 
-	nw_buf_addc(out, event->is_return ? 'r' : 'p');
-	if (event->is_return && point->image->kernel && plan->maxactive)
+	nw_buf_addc(out, event->is_return ? 'r' : nw_event_follows(event) ? 'e' : 'p');
+	if (event->is_return && in_kernel && plan->maxactive)
 		nw_buf_printf(out, "%d", NW_KERNEL_CALLS);
 	nw_buf_printf(out, ":%s/%s ", *event->group ? event->group : plan->group, name);
-	if (point->image->kernel)
+	if (*event->attached)
+		nw_buf_adds(out, event->attached);
+	else if (in_kernel)
 		nw_buf_adds(out, probe_of(plan, place)->name);
 	else
 		nw_buf_printf(out, "%s:0x%jx", path, point->offset);

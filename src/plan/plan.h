@@ -12,6 +12,8 @@
 #ifndef NOPWATCH_PLAN_PLAN_H
 #define NOPWATCH_PLAN_PLAN_H
 
+#include <string.h>
+
 #include "find/probe/probe.h"
 
 /* Limits of kernel/trace/trace_probe.h: MAX_ARGSTR_LEN, MAX_TRACE_ARGS, WRITE_BUFSIZE. */
@@ -121,6 +123,7 @@ struct nw_source {
 	bool big_endian; /* a string: the program that it is from */
 	bool whole;  /* a string: a load that meets the end of a mapping loads nothing */
 	bool spread; /* a string: chunks are in other parts than its pointer */
+	bool of_call; /* a string: the argument of a system call, whose page may not be in memory yet */
 	/* Not NULL: the source is no argument, but holds what callers are found by: the registers of this
 	 * architecture's unwind row, then the stack from the stack pointer on, in chunks as for a string. It is
 	 * the last source of its point. */
@@ -170,12 +173,18 @@ struct nw_event_site {	  /* a point in an event */
 	char *fetches; /* "a0=%di:s32 a1=..."; "" if there are none */
 };
 
+struct nw_plan;
 struct nw_event {
 	char group[NW_MAX_NAME + 1]; /* "": the plan's */
 	char name[NW_MAX_NAME + 1];
 	/* The system of an event of the kernel itself, which is enabled but never defined or deleted, and has one
 	 * place; "": the event is in our group. */
 	char system[NW_MAX_NAME + 1];
+	/*
+	 * An event of ours that is attached to something of the kernel, and has one place: the function "__x64_sys_openat", or
+	 * the event "syscalls.sys_enter_openat" (see nw_event_follows()); "": its places are in files, or functions of probes.
+	 */
+	char attached[2 * NW_MAX_NAME + 2]; /* a recording's has NW_MAX_NAME characters */
 	/* its name without the number behind it, if it has one */
 	char base[NW_MAX_NAME - 8];
 	char *shape; /* "p a0:string a1:s32": places of this shape can share the event */
@@ -184,6 +193,14 @@ struct nw_event {
 	NW_VEC(struct nw_event_site) places;
 	uint16_t by_low_bits[4096]; /* file offset & 0xfff -> place + 1, 0: none */
 };
+
+/* Is the event attached to an event of the kernel (an event probe)? */
+static inline bool nw_event_follows(const struct nw_event *event)
+{
+	return strchr(event->attached, '.') != NULL;
+}
+/* Is it in a function of the kernel (a kprobe)? */
+bool nw_event_in_function(const struct nw_plan *plan, const struct nw_event *event);
 
 enum nw_naming {
 	NW_NAMES_PRIVATE, /* short, unique in the session: for our own reader */
@@ -267,6 +284,7 @@ const struct nw_point *nw_plan_point(const struct nw_plan *plan,
  * The line that defines one place of an event of ours, without a final newline:
  *	p:GROUP/EVENT PATH:0xOFFSET(0xREF_CTR) a0=%di:s32
  *	r512:GROUP/EVENT FUNCTION		in the kernel, whatever `path` is
+ *	e:GROUP/EVENT SYSTEM.EVENT		behind an event of the kernel
  * ref_ctr: write the semaphore, where the point has one.
  */
 void nw_plan_define(const struct nw_plan *plan, const struct nw_event *event,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of plans, for plan.c, which makes one, and serial.c, which loads one. */
+/* Internals of plans, for plan.c, which makes one, save.c, which saves one, and serial.c, which loads one. */
 #ifndef NOPWATCH_PLAN_PLAN_PRIVATE_H
 #define NOPWATCH_PLAN_PLAN_PRIVATE_H
 
@@ -33,6 +33,10 @@ struct nw_event *nw_plan_event(struct nw_plan *plan, const char *shape, bool is_
 /* Puts a place into an event, whose slot for it must be free. Takes over fetches. */
 int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned,
 		  uint32_t part, char *fetches);
+
+/* Plans the event of ours that takes the place of a system call's event, of which strings are wanted (attached.c). -ENOMEM */
+int nw_plan_attached(struct nw_plan *plan, const struct nw_plan_options *options,
+		     const struct nw_probe *probe, struct nw_planned_point *planned);
 
 /* Returns the number of an image in the selection, or their count if it is none of them (the kernel). */
 size_t nw_plan_image(const struct nw_selection *selection, const struct nw_image *image);

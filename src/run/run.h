@@ -173,6 +173,9 @@ int nw_request_spans(const struct nw_request *request, const struct nw_selection
 /* Does the request name this kernel event? */
 bool nw_request_names(const struct nw_request *request, const struct nw_probe *probe);
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
+/* Finds what takes the place of the events of system calls of which strings are wanted. may_try: the kernel may be changed
+ * for a trial. */
+int nw_run_attach_calls(struct nw_run *run, bool may_try, struct nw_error *err);
 /* Finds the probes of the request's specs in the file that is at this path now, each spec by itself. */
 int nw_run_select_again(const struct nw_run *run, const char *path,
 			struct nw_selection *out, struct nw_error *err);

@@ -55,6 +55,29 @@ has "of a field that was asked for, too" "$(cat out.text)" 'sched:sched_switch p
 "$NOPWATCH" trace --from trace.dat >out.text
 has "a recording's formats are not trusted: numbers" "$(cat out.text)" 'prev_comm=".*" prev_pid=[0-9]+ prev_prio=[0-9]+ prev_state=[0-9]+ next_comm="'
 
+# ---- strings of system calls ----
+
+# tests/vm has kernels that can; with kprobes or event probes this one can, too.
+spec='tracepoint:syscalls:sys_enter_openat(filename:string)'
+"$NOPWATCH" trace -j "$spec" -o out.json -- "$PROGRAMS/paths" said 2>err
+if [ $? = 0 ]; then
+  ok "strings of system calls are what the program opens, or it is told which are not" python3 - <<'PY'
+import json
+events = [json.loads(line) for line in open("out.json")]
+got = [(e["args"]["filename"], e.get("fault", e.get("cut"))) for e in events if e["type"] == "event"]
+said = [line.rstrip("\n").split(" ", 1) for line in open("said")]
+first = [name for name, _ in got].index("/none/0")
+for (kind, path), (name, missing) in zip(said, got[first:]):
+    assert name == path or (kind != "plain" and missing), (path, name)
+PY
+else
+  has "where strings of system calls cannot be had, it is said what would be missed" "$(tr '\n' ' ' <err)" \
+    'the strings of system calls cannot be fetched here: .*they miss what the library itself and the dynamic linker open'
+fi
+has "a dry run prints the event that takes the place of the call's" "$("$NOPWATCH" stat --dry-run -d 1 "$spec" 2>&1)" \
+  "echo '[ep]:nopwatch_.* (syscalls\.sys_enter_openat|__.*_sys_openat) .*dynamic_events|echo '[ep]:nopwatch_.*kprobe_events|cannot be fetched here"
+unchanged "nothing is left of strings of system calls"
+
 # ---- two threads in one event ----
 
 cat >sleeper.c <<'C'

@@ -207,6 +207,42 @@ user_events:nwtest_start(id:u32, path:string)"
   holds "of one process" user_pid "probe('user_events:nwtest_start')['hits'] > 0"
 }
 
+# Strings of system calls: /paths has said which files it opened, and then opens an address that is none of a path, and its own output.
+vm_check_paths() {
+  local name
+  # what may be in place of a path: nothing, where its page was not in memory, or what is in front of such a page
+  cat >judge.py <<'PY'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+events = [e for e in events if e["type"] == "event"]
+said = [line.rstrip("\n").split(" ", 1) for line in open("paths.said")]
+got = [(e["args"]["filename"], "filename" in e.get("fault", []), "filename" in e.get("cut", [])) for e in events]
+assert len(got) == len(said) + 3, (len(got), len(said))
+assert all(e["args"]["dfd"] == -100 for e in events), "dfd"
+assert got[-3:] == [(None, False, False), (None, True, False), ("/out/said", False, False)], got[-3:]
+faults = 0
+for (kind, path), (name, fault, cut) in zip(said, got):
+    if kind == "absent" and fault and name is None or kind == "half" and cut and path.startswith(name):
+        faults += 1
+    else:
+        assert (name, fault, cut) == (path, False, False), (kind, path, name, fault, cut)
+assert faults == 0 or sys.argv[2] == "some", faults
+PY
+  name=some
+  ! grep -q '^event_probes *yes' features || name=none
+  ok "strings of system calls are the paths that were opened ($name are missing)" python3 judge.py paths.json $name
+  ok "by kprobes, too, but for what is not in memory" python3 judge.py paths_function.json some
+  ok "and in a recording" python3 judge.py paths_report $name
+  hasnt "and no call is missing" "$(cat paths.err paths_function.err)" "are not timed"
+  holds "--by a string of a system call" paths_by.json \
+    "[(r['hits']) for r in of('probe') if r.get('group') == '/dev/null'] == [1] and sum(r['count'] for r in of('span')) == $(($(wc -l <paths.said) + 3))"
+  holds "--filter by it" paths_filter.json "[e['args']['filename'] for e in of('event')] == ['/dev/null']"
+  holds "two strings of one call" paths_two.json \
+    "[(e['args']['oldname'], e['args']['newname']) for e in of('event')][1:] == [('/none/a', '/none/b')] * 2"
+  is "killed, it leaves its event, which clean takes away" \
+    "$(wc -l <paths.left) $(cat paths_clean.status) $(wc -l <paths.cleaned)" "1 0 0"
+}
+
 vm_check_script() {
   local top
   is "a script ends well" "$(cat script.status)" 0
@@ -501,6 +537,7 @@ vm_check() { # KERNEL
   vm_check_states
   vm_check_kernel
   vm_check_user_events
+  vm_check_paths
   ! wants flight || vm_check_flight "$1"
   vm_check_old "$1"
   vm_check_settings

@@ -7,9 +7,11 @@
 static int list_names(void *arg, nw_strings *out, struct nw_error *err)
 {
 	static const char *const names[] = {
-		"sched:sched_wakeup",	    "sched:sched_waking", "sched:sched_switch",
-		"syscalls:sys_enter_write", "app:query__start",	  "broken",
-		"user_events:request",	    "user_events:My_L4K1"};
+		"sched:sched_wakeup",	    "sched:sched_waking",
+		"sched:sched_switch",	    "syscalls:sys_enter_write",
+		"app:query__start",	    "broken",
+		"user_events:request",	    "user_events:My_L4K1",
+		"syscalls:sys_enter_openat"};
 
 	if (arg)
 		return nw_fail(err, EACCES, "may not look");
@@ -42,6 +44,14 @@ static int list_fields(void *arg, const char *system, const char *event, nw_name
 	} else if (strcmp(event, "sched_switch") == 0) {
 		add(out, "prev_comm", NW_TYPE_STRING, 0);
 		add(out, "next_pid", NW_TYPE_SIGNED, 0);
+	} else if (strcmp(event, "sys_enter_openat") == 0) {
+		add(out, "__syscall_nr", NW_TYPE_SIGNED, 0);
+		add(out, "dfd", NW_TYPE_SIGNED, 0);
+		add(out, "filename", NW_TYPE_HEX, 0);
+		out->item[2].type.bits = sizeof(long) * 8;
+		add(out, "flags", NW_TYPE_SIGNED, 0);
+		add(out, "mode", NW_TYPE_UNSIGNED, 0);
+		add(out, "__filename_val", NW_TYPE_STRING, 0);
 	} else if (strcmp(system, "sched") == 0) {
 		add(out, "pid", NW_TYPE_SIGNED, 0);
 		add(out, "mask", NW_TYPE_HEX, 1);
@@ -111,7 +121,7 @@ START_TEST(all_fields_come_where_they_are_wanted)
 	eb_check_selected((const char *const[4]){"tracepoint:sched:sched_wakeup",
 						 "tracepoint:sched:sched_wakeup(mask)"},
 			  &all, "sched:sched_wakeup@0(mask)");
-	eb_check_selected((const char *const[4]){"tracepoint:syscalls:*"}, &all,
+	eb_check_selected((const char *const[4]){"tracepoint:syscalls:*write"}, &all,
 			  "syscalls:sys_enter_write@0[]");
 }
 END_TEST
@@ -181,6 +191,7 @@ START_TEST(types_cannot_be_what_the_field_is_not)
 		{"sched_switch(next_pid:f64)", "next_pid' is a number"},
 		{"sched_switch(next_pid:u8[4])", "next_pid' is a number"},
 		{"sched_wakeup(mask:u32)", "mask' is an array"},
+		{"sched_wakeup(mask:string)", "mask' is an array"},
 	};
 
 	for (size_t i = 0; i < NW_COUNT(cases); i++) {
@@ -191,6 +202,49 @@ START_TEST(types_cannot_be_what_the_field_is_not)
 			cases[i].what);
 		eb_check_refused(spec, &scope, EINVAL, what, "");
 	}
+}
+END_TEST
+
+/* A pointer of a system call is a string where the user says that it is: which argument of the call it is, is noted. */
+START_TEST(addresses_of_system_calls_can_be_strings)
+{
+	static const char *const specs[] = {
+		"tracepoint:sys*:sys_enter_openat(mode, filename:string, dfd)"};
+	struct nw_selection selection;
+	struct nw_error err = {0};
+
+	ck_assert_int_eq(nw_select_words(specs, 1, &scope, &selection, &err), 0);
+	const struct nw_probe *probe = selection.probes.item[0];
+	ck_assert_uint_eq(probe->args.count, 3);
+	ck_assert_uint_eq(probe->call_args.count, 3);
+	ck_assert_uint_eq(probe->call_args.item[0].number, 3);
+	ck_assert_uint_eq(probe->call_args.item[1].number, 1);
+	ck_assert_uint_eq(probe->call_args.item[2].number, 0);
+	ck_assert(probe->call_args.item[1].copied && !probe->call_args.item[2].copied);
+	ck_assert_int_eq(probe->call_args.item[2].type.base, NW_TYPE_SIGNED);
+	nw_selection_free(&selection);
+	eb_check_selected((const char *const[4]){"tracepoint:syscalls:sys_enter_openat("
+						 "filename)"},
+			  &scope, "syscalls:sys_enter_openat@0(filename)");
+	eb_check_refused(
+		"tracepoint:syscalls:sys_enter_openat(flags:string)", &scope, EINVAL,
+		"'tracepoint:syscalls:sys_enter_openat(flags:string)': the field 'flags' is "
+		"a number and cannot be had as another type",
+		"");
+	eb_check_refused(
+		"tracepoint:syscalls:sys_enter_openat(filename:string,common_pid)", &scope,
+		EINVAL,
+		"'tracepoint:syscalls:sys_enter_openat(filename:string,common_pid)': "
+		"'common_pid' is no argument of the system call, and cannot be had together "
+		"with a string of the call's",
+		"");
+	eb_check_refused(
+		"tracepoint:syscalls:sys_enter_openat(filename:string,__syscall_nr)",
+		&scope, EINVAL,
+		"'tracepoint:syscalls:sys_enter_openat(filename:string,__syscall_nr)': "
+		"'__syscall_nr' is no argument of the system call, and cannot be had "
+		"together with a string of the call's",
+		"");
 }
 END_TEST
 
@@ -244,5 +298,6 @@ END_TEST
 UNIT_MAIN("selection of kernel events", events_of_programs_have_their_fields_or_any,
 	  events_are_selected_by_system_and_name, all_fields_come_where_they_are_wanted,
 	  what_is_not_there_is_said_with_what_is_near,
-	  types_cannot_be_what_the_field_is_not, where_nobody_knows_names_are_believed,
-	  whoever_knows_may_fail, labels_tell_an_event_from_a_probe)
+	  types_cannot_be_what_the_field_is_not, addresses_of_system_calls_can_be_strings,
+	  where_nobody_knows_names_are_believed, whoever_knows_may_fail,
+	  labels_tell_an_event_from_a_probe)

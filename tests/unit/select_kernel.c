@@ -136,9 +136,11 @@ START_TEST(arguments_are_those_of_the_call)
 }
 END_TEST
 
-static int take_event(void *arg, const char *group, const char *name)
+static int take_event(void *arg, const char *list, const char *group, const char *name)
 {
 	struct nw_buf *out = arg;
+
+	(void)list;
 
 	nw_buf_printf(out, "%s/%s ", group, name);
 	return 0;

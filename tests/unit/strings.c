@@ -141,6 +141,27 @@ START_TEST(what_cannot_be_read_is_no_empty_string)
 }
 END_TEST
 
+/* The page of a system call's string may not be in memory, so nothing at all is no empty string there. */
+START_TEST(nothing_of_a_system_call_is_a_fault)
+{
+	static const unsigned char zeros[MOST], empty[MOST] = {[MOST - 1] = 1};
+	struct nw_source source = words(MOST, true);
+	struct nw_value value = {.kind = NW_VALUE_STRING, .number = 0x401000};
+
+	nw_string_finish(&source, zeros, MOST, &value);
+	ck_assert(value.kind == NW_VALUE_STRING && value.untrusted);
+	source.of_call = true;
+	value = (struct nw_value){.kind = NW_VALUE_STRING, .number = 0x401000};
+	nw_string_finish(&source, zeros, MOST, &value);
+	ck_assert(value.kind == NW_VALUE_MISSING);
+	ck_assert_str_eq(value.text, "(fault)");
+	value = (struct nw_value){.kind = NW_VALUE_STRING, .number = 0x401000};
+	nw_string_finish(&source, empty, MOST, &value);
+	ck_assert(value.kind == NW_VALUE_STRING && !value.untrusted && !value.len);
+	nw_vec_free(&source.chunks);
+}
+END_TEST
+
 START_TEST(bytes_that_are_lost_are_no_end)
 {
 	struct nw_value value = {.kind = NW_VALUE_STRING, .number = 0x401001};
@@ -214,4 +235,5 @@ END_TEST
 
 UNIT_MAIN("strings", strings_end_at_their_nul, strings_at_the_end_of_a_mapping_are_whole,
 	  strings_that_may_go_on_are_marked, what_cannot_be_read_is_no_empty_string,
-	  bytes_that_are_lost_are_no_end, text_of_added_events_has_their_strings)
+	  nothing_of_a_system_call_is_a_fault, bytes_that_are_lost_are_no_end,
+	  text_of_added_events_has_their_strings)

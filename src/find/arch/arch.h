@@ -220,6 +220,12 @@ struct nw_arch {
 
 	/* The procedure call standard, written as a note would write it: */
 	const char *call_args; /* integer arguments in registers, at a function's entry */
+	/*
+	 * Where a kernel of this architecture has the six arguments of a system call at the entry of its function, as fetches
+	 * of a kprobe with a blank behind each. Newer kernels have a wrapper, SYSCALL_PREFIX "sys_openat", whose only argument
+	 * is a struct pt_regs (arch/x86/include/asm/syscall_wrapper.h); older ones have "sys_openat". NULL: not known.
+	 */
+	const char *syscall_prefix, *syscall_regs, *syscall_args;
 	const char *return_value; /* the result, at the function's return */
 	/* Arguments that do not fit into call_args; NULL: not known. */
 	const char *stack_args;

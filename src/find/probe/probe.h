@@ -184,6 +184,13 @@ struct nw_point {
 	char *hazard;
 };
 
+/* An argument of a system call. */
+struct nw_call_arg {
+	uint32_t number; /* the call's first argument is 0 */
+	bool copied; /* the kernel's event has a copy of its string, "__filename_val" (Linux 7.0), for which it waits if need be */
+	struct nw_type type; /* as the kernel's event has it */
+};
+
 /* A probe: one row of the result. Owned by the selection. */
 struct nw_probe {
 	char *label; /* "postgresql:query__start"; with its path if it would be ambiguous */
@@ -206,6 +213,15 @@ struct nw_probe {
 	bool callers;  /* callers are wanted with each hit */
 	/* sched_switch: prev_state is one bit too high (struct nw_armed) */
 	bool shifted_states;
+	/*
+	 * A system call, of which the user wants strings. The kernel's event has only their addresses, so an event of ours
+	 * takes its place. It has these arguments, as many as `args`; none: the kernel's event is taken.
+	 */
+	NW_VEC(struct nw_call_arg) call_args;
+	/* The function "__x64_sys_openat" or the event "syscalls.sys_enter_openat" that our event is attached to, and the
+	 * fetch of each argument there. NULL: it is not known yet. */
+	char *attached;
+	nw_strings places;
 };
 
 /* Does the probe stand in the kernel, rather than in programs? It is a kernel event, or in a function of the kernel. */

@@ -366,6 +366,9 @@ static void free_probe(struct nw_probe *probe)
 	nw_vec_free(&probe->points);
 	nw_vec_free(&probe->args);
 	nw_strings_free(&probe->enums);
+	nw_vec_free(&probe->call_args);
+	nw_strings_free(&probe->places);
+	free(probe->attached);
 	free(probe->label);
 	free(probe->provider);
 	free(probe->name);

@@ -54,13 +54,25 @@ static int no_field(const struct nw_spec *spec, const struct nw_named_arg *arg,
 	return -EINVAL;
 }
 
-/* Checks the type that the user gives: a number may be shown as another type of number; other changes are not
- * possible. */
-static int check_type(const struct nw_spec *spec, const struct nw_named_arg *arg,
-		      const struct nw_type *field, struct nw_error *err)
+/* Does the user want the string that an argument of a system call points to? */
+static bool is_user_string(const struct nw_probe *probe, const struct nw_named_arg *arg,
+			   const struct nw_type *field)
+{
+	return arg->type.base == NW_TYPE_STRING && !arg->type.array &&
+	       field->base == NW_TYPE_HEX && !field->array &&
+	       field->bits == sizeof(long) * 8 && strcmp(probe->provider, "syscalls") == 0;
+}
+
+/* Checks the type that the user gives: a number may be shown as another type of number, a pointer of a system call's as the
+ * string that it points to; other changes are not possible. */
+static int check_type(const struct nw_spec *spec, const struct nw_probe *probe,
+		      const struct nw_named_arg *arg, const struct nw_type *field,
+		      struct nw_error *err)
 {
 	bool is_number = field->base != NW_TYPE_STRING && !field->array;
 
+	if (is_user_string(probe, arg, field))
+		return 0;
 	if (arg->type.base == NW_TYPE_DEFAULT ||
 	    (arg->type.base == NW_TYPE_STRING && field->base == NW_TYPE_STRING))
 		return 0;
@@ -108,6 +120,50 @@ static void keep_text(const struct nw_type *field, nw_named_args *args)
 		args->item[args->count - 1].type = *field;
 }
 
+/* Is it the field in front of a call's arguments, the number of the call? Kernels before 4.11 call it "nr". */
+static bool is_call_number(const char *name)
+{
+	return strcmp(name, "__syscall_nr") == 0 || strcmp(name, "nr") == 0;
+}
+
+/*
+ * If the user wants a string of a system call, notes which arguments of the call the probe's arguments are. Fields of the
+ * kernel's event that are none (its number, and copies of strings) cannot be had together with such a string.
+ */
+static int add_call_args(const struct nw_spec *spec, const nw_named_args *fields,
+			 struct nw_probe *probe, struct nw_error *err)
+{
+	bool strings = false;
+
+	nw_vec_free(&probe->call_args);
+	nw_vec_each (&probe->args, arg) {
+		const struct nw_named_arg *field = find_arg(fields, arg->name);
+		strings |= field && is_user_string(probe, arg, &field->type);
+	}
+	if (!strings)
+		return 0;
+	nw_vec_each (&probe->args, arg) {
+		const struct nw_named_arg *field = find_arg(fields, arg->name);
+		struct nw_call_arg *slot = nw_vec_add(&probe->call_args);
+		if (!slot)
+			return nw_no_memory(err);
+		if (!field || field->type.base == NW_TYPE_STRING || field->type.array ||
+		    is_call_number(field->name))
+			return nw_fail_usage(
+				err,
+				"'%s': '%s' is no argument of the system call, and cannot be had together with a string of the call's",
+				spec->text, arg->name);
+		nw_cleanup(nw_free_ptr) char *copy = nw_text("__%s_val", arg->name);
+		if (!copy)
+			return nw_no_memory(err);
+		*slot = (struct nw_call_arg){.type = field->type,
+					     .copied = find_arg(fields, copy) != NULL};
+		nw_vec_each (fields, before)
+			slot->number += before < field && !is_call_number(before->name);
+	}
+	return 0;
+}
+
 /* Adds the fields that the spec names. If it matches several events, some may lack a field. Each record of an
  * EventHeader event has fields of its own, so every name is accepted. */
 static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bool all,
@@ -126,7 +182,7 @@ static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bo
 			return no_field(spec, arg, fields, err);
 		if (!field && !common)
 			continue;
-		ret = common ? 0 : check_type(spec, arg, &field->type, err);
+		ret = common ? 0 : check_type(spec, probe, arg, &field->type, err);
 		if (ret == 0)
 			ret = add_field(probe, arg, err);
 		if (ret == 0 && names_own && field)
@@ -134,7 +190,7 @@ static int add_named(const struct nw_spec *spec, const nw_named_args *fields, bo
 		if (ret < 0)
 			break;
 	}
-	return ret;
+	return ret < 0 ? ret : add_call_args(spec, fields, probe, err);
 }
 
 /* Adds all fields with the kernel's types; of an EventHeader event its name, and all fields that a record has. */

@@ -35,6 +35,7 @@ struct survey {
 	nw_strings places; /* places in which the group is enabled: "" and instances */
 	nw_strings events;
 	nw_strings in_kernel; /* those of them that are at functions of the kernel */
+	nw_strings followers; /* those that are behind events of the kernel */
 	bool has_instance;
 };
 
@@ -55,13 +56,21 @@ static int survey_place(struct survey *s, const char *where)
 	return nw_strings_add(&s->places, where, strlen(where));
 }
 
-static int add_in_kernel(void *arg, const char *group, const char *name)
+static int add_in_kernel(void *arg, const char *list, const char *group, const char *name)
 {
 	struct survey *s = arg;
+	nw_strings *out = strcmp(list, NW_KPROBE_EVENTS) == 0 ? &s->in_kernel
+							      : &s->followers;
 
-	return strcmp(group, s->group) == 0
-		       ? nw_strings_add(&s->in_kernel, name, strlen(name))
-		       : 0;
+	return strcmp(group, s->group) == 0 ? nw_strings_add(out, name, strlen(name)) : 0;
+}
+
+/* Returns the list that an event of the session is deleted from; "": uprobe_events. */
+static const char *list_of(const struct survey *s, const char *name)
+{
+	return nw_strings_has(&s->in_kernel, name)   ? NW_KPROBE_EVENTS
+	       : nw_strings_has(&s->followers, name) ? NW_DYNAMIC_EVENTS
+						     : "";
 }
 
 static int survey(struct survey *s)
@@ -93,6 +102,7 @@ static void free_survey(struct survey *s)
 	nw_strings_free(&s->places);
 	nw_strings_free(&s->events);
 	nw_strings_free(&s->in_kernel);
+	nw_strings_free(&s->followers);
 }
 
 /* ---- as steps ----------------------------------------------------------------------- */
@@ -126,9 +136,7 @@ static void steps_delete(const struct survey *s, struct nw_steps *out)
 	nw_vec_each (&s->events, name) {
 		char event[2 * NW_MAX_NAME + 2];
 		snprintf(event, sizeof(event), "%s/%.63s", s->group, *name);
-		nw_steps_add(out, NW_DO_DELETE,
-			     nw_strings_has(&s->in_kernel, *name) ? NW_KPROBE_EVENTS : "",
-			     event);
+		nw_steps_add(out, NW_DO_DELETE, list_of(s, *name), event);
 		nw_steps_what(out, NW_REFUSED_DELETION, "event %s cannot be deleted",
 			      event);
 	}

@@ -6,12 +6,14 @@
  * instances, but no uprobe records in them).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -561,6 +563,71 @@ static int take_away(struct canary *c, struct nw_error *err)
 	nw_strings_free(&stuck);
 	return ret;
 }
+
+/* ---- event probes ------------------------------------------------------------------- */
+
+/* Does an event probe read what a system call's argument points to? Up to Linux 6.12 and later it takes one byte of the
+ * address for the address (trace_eprobe.c, get_event_field(), FILTER_PTR_STRING). */
+static void try_event_probe(struct canary *c)
+{
+	static const char path[] = "/nw_canary";
+	static const char says[] = "a={47,110,119,95}"; /* "/nw_" */
+	char file[2 * NW_MAX_NAME + 48];
+	struct nw_buf trace = {0};
+	nw_cleanup(nw_free_ptr) char *line = nw_text(
+		"e:%s/path syscalls.sys_enter_openat a=+0($filename):u8[4]", c->group);
+
+	int ret = line ? note(c, nw_step_runner_step(&c->runner, NW_DO_MKDIR, c->instance,
+						     "", NULL))
+		       : note(c, -ENOMEM);
+	if (ret == 0)
+		ret = note(c, nw_step_runner_step(&c->runner, NW_DO_APPEND,
+						  NW_DYNAMIC_EVENTS, line, NULL));
+	snprintf(c->where, sizeof(c->where), "%s/", c->instance);
+	snprintf(file, sizeof(file), "events/%s/enable", c->group);
+	if (ret == 0)
+		ret = write_where(c, file, "1");
+	if (ret == 0) {
+		int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0)
+			close(fd);
+		read_trace(c, &trace);
+	}
+	judge(c, NW_FEATURE_EVENT_PROBES,
+	      ret < 0				 ? "a definition is refused"
+	      : strstr(nw_buf_str(&trace), says) ? NULL
+						 : "defined, but it reads something else");
+	nw_buf_free(&trace);
+}
+
+int nw_event_probes_try(const struct nw_tracefs *fs, struct nw_features *features,
+			struct nw_error *err)
+{
+	struct canary c = {.fs = fs, .features = features, .top_lock = -1};
+	const struct nw_features before = *features;
+
+	if (!features->has[NW_FEATURE_EVENT_PROBES] ||
+	    features->tried[NW_FEATURE_EVENT_PROBES])
+		return 0;
+	if (!features->has[NW_FEATURE_INSTANCES]) {
+		features->has[NW_FEATURE_EVENT_PROBES] = false;
+		return 0;
+	}
+	int ret = begin(&c, err);
+	if (ret < 0)
+		return ret;
+	try_event_probe(&c);
+	ret = take_away(&c, err);
+	if (c.failed) {
+		*features = before;
+		if (ret == 0)
+			ret = nw_fail(err, -c.failed, "the trial broke off: %s",
+				      nw_strerror(-c.failed));
+	}
+	return ret;
+}
+
+/* ---- the whole, of a program's probes ----------------------------------------------- */
 
 int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		    struct nw_error *err)

@@ -73,12 +73,11 @@ static const struct nw_probe *probe_of(const struct nw_session *session,
 	return plan->selection->probes.item[plan->points.item[place->planned].probe];
 }
 
-/* Returns the kernel's list that the place's definition belongs to. */
-static const char *list_of(const struct nw_session *session,
-			   const struct nw_event_site *place)
+const char *nw_session_list(const struct nw_session *session, const struct nw_event *event)
 {
-	return nw_plan_point(session->plan, place)->image->kernel ? NW_KPROBE_EVENTS
-								  : "uprobe_events";
+	return nw_event_follows(event)			    ? NW_DYNAMIC_EVENTS
+	       : nw_event_in_function(session->plan, event) ? NW_KPROBE_EVENTS
+							    : "uprobe_events";
 }
 
 static bool has_failed(const struct nw_session *session, const struct nw_event_site *place)
@@ -100,11 +99,11 @@ static void give_up(struct nw_session *session, const struct nw_event_site *plac
 }
 
 /* The kernel's own words, where it has some, else what its error number means. */
-static void explain_definition(struct nw_session *session,
+static void explain_definition(struct nw_session *session, const struct nw_event *event,
 			       const struct nw_event_site *place, const char *line, int ret)
 {
 	char reason[128] = "";
-	const enum nw_refusal what = nw_plan_point(session->plan, place)->image->kernel
+	const enum nw_refusal what = nw_event_in_function(session->plan, event)
 					     ? NW_REFUSED_FUNCTION
 					     : NW_REFUSED_DEFINITION;
 
@@ -161,7 +160,7 @@ static int define_gate(struct nw_session *session, const struct nw_armed_event *
 						 "uprobe_events", line, NULL)
 			   : -ENOMEM;
 	if (ret < 0 && ret != -EEXIST) {
-		explain_definition(session, place, line ? line : "", ret);
+		explain_definition(session, event->planned, place, line ? line : "", ret);
 		return ret;
 	}
 	session->gated = event;
@@ -172,10 +171,11 @@ static int define_place(struct nw_session *session, const struct nw_armed_event 
 			const struct nw_event_site *place)
 {
 	const struct nw_point *point = nw_plan_point(session->plan, place);
-	const char *danger = session->options.force
+	const bool kernel = *event->planned->attached || point->image->kernel;
+	const char *danger = session->options.force || kernel
 				     ? NULL
 				     : nw_point_hazard(session->features, point);
-	const char *path = point->image->kernel ? "" : path_of(session, point->image);
+	const char *path = kernel ? "" : path_of(session, point->image);
 	struct nw_buf line = {0};
 	if (danger) {
 		if (session->runner.dry_run)
@@ -195,10 +195,10 @@ static int define_place(struct nw_session *session, const struct nw_armed_event 
 		  : would_replace(session, event)
 			  ? -EEXIST
 			  : nw_step_runner_step(&session->runner, NW_DO_APPEND,
-						list_of(session, place), nw_buf_str(&line),
-						NULL);
+						nw_session_list(session, event->planned),
+						nw_buf_str(&line), NULL);
 	if (ret < 0)
-		explain_definition(session, place, nw_buf_str(&line), ret);
+		explain_definition(session, event->planned, place, nw_buf_str(&line), ret);
 	nw_buf_free(&line);
 	return ret;
 }
@@ -351,8 +351,8 @@ static size_t enable_each(struct nw_session *session, size_t first)
 		char name[2 * NW_MAX_NAME + 2];
 		snprintf(name, sizeof(name), "%s/%s", session->plan->group, event->name);
 		(void)nw_step_runner_step(&session->runner, NW_DO_DELETE,
-					  list_of(session, event->planned->places.item),
-					  name, NULL);
+					  nw_session_list(session, event->planned), name,
+					  NULL);
 		event->defined = 0;
 		if (is_shared(event)) {
 			split(session, event);

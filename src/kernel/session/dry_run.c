@@ -98,10 +98,9 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 		if (*(*event)->planned->system || !(*event)->defined)
 			continue;
 		snprintf(text, sizeof(text), "%s/%s", session->plan->group, (*event)->name);
-		const struct nw_event_site *place = (*event)->planned->places.item;
-		const bool kernel = nw_plan_point(session->plan, place)->image->kernel;
 		(void)nw_step_runner_step(runner, NW_DO_DELETE,
-					  kernel ? NW_KPROBE_EVENTS : "", text, NULL);
+					  nw_session_list(session, (*event)->planned), text,
+					  NULL);
 	}
 	nw_vec_each (&session->paths, known)
 		if (strncmp(known->path, held, sizeof(held) - 1) == 0)

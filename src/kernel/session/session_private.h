@@ -43,6 +43,8 @@ struct nw_session {
 	uint32_t defined;  /* number of events so far */
 };
 
+/* Returns the kernel's list that an event's definitions belong to. */
+const char *nw_session_list(const struct nw_session *session, const struct nw_event *event);
 /* Does the kernel's grammar allow the path, and does it lead to the image? */
 bool nw_path_will_do(const struct nw_features *features, const char *path,
 		     const struct nw_image *image);

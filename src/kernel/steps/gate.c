@@ -261,8 +261,8 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *list, const char *e
 
 	if (!line)
 		return -ENOMEM;
-	/* An event of the kernel's functions has one place, so the kernel itself sees that nobody uses it. */
-	if (strcmp(list, NW_KPROBE_EVENTS) == 0)
+	/* An event of the kernel's functions or events has one place, so the kernel itself sees that nobody uses it. */
+	if (strcmp(list, NW_KPROBE_EVENTS) == 0 || strcmp(list, NW_DYNAMIC_EVENTS) == 0)
 		return nw_tracefs_append(fs->root, list, line);
 	snprintf(group, sizeof(group), "%.*s", (int)(slash - event), event);
 	int ret = nw_event_list_read(fs, NULL, take_definition, &wanted);

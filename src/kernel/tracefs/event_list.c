@@ -203,25 +203,35 @@ int nw_uprobe_names(const struct nw_tracefs *fs, nw_strings *out)
 
 /* ---- functions of the kernel --------------------------------------------------------- */
 
-int nw_kernel_event_list_read(const struct nw_tracefs *fs,
-			      int (*each)(void *arg, const char *group, const char *name),
-			      void *arg)
+/* Hands out the events of a list whose lines begin with one of these letters. */
+static int read_list(const struct nw_tracefs *fs, const char *list, const char *letters,
+		     nw_kernel_event_fn *each, void *arg)
 {
 	char group[NW_MAX_NAME + 1], name[NW_MAX_NAME + 1];
 	struct nw_buf text = {0};
-	int ret = nw_tracefs_read(fs->root, NW_KPROBE_EVENTS, &text);
+	int ret = nw_tracefs_read(fs->root, list, &text);
 	char *rest = text.data, *line;
 
 	while (ret == 0 && (line = strsep(&rest, "\n"))) {
+		if (!*line || !strchr(letters, *line))
+			continue;
 		const char *colon = strchr(line, ':'), *end = strchrnul(line, ' ');
 		const char *slash = colon ? memchr(colon, '/', (size_t)(end - colon))
 					  : NULL;
 		if (slash && take_name(colon + 1, slash, group) &&
 		    take_name(slash + 1, end, name))
-			ret = each(arg, group, name);
+			ret = each(arg, list, group, name);
 	}
 	nw_buf_free(&text);
 	return ret == -ENOENT ? 0 : ret;
+}
+
+int nw_kernel_event_list_read(const struct nw_tracefs *fs, nw_kernel_event_fn *each,
+			      void *arg)
+{
+	int ret = read_list(fs, NW_KPROBE_EVENTS, "pr", each, arg);
+
+	return ret < 0 ? ret : read_list(fs, NW_DYNAMIC_EVENTS, "e", each, arg);
 }
 
 int nw_kernel_traceable(const struct nw_tracefs *fs, struct nw_buf *out)

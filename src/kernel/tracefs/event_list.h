@@ -41,11 +41,13 @@ int nw_event_list_walk(char *events, char *profile, bool *joined, nw_event_line_
 		       void *arg);
 
 /*
- * Calls each() for every event in kprobe_events, "p:GROUP/NAME SYMBOL ARGS" or "r10:...", until it returns an error. A
- * kernel without that file has none.
+ * Calls each() for every event in kprobe_events, "p:GROUP/NAME SYMBOL ARGS" or "r10:...", and every event probe in
+ * dynamic_events, "e:GROUP/NAME SYSTEM.EVENT ARGS", until it returns an error. list: the file. A kernel without these
+ * files has none.
  */
-int nw_kernel_event_list_read(const struct nw_tracefs *fs,
-			      int (*each)(void *arg, const char *group, const char *name),
+typedef int nw_kernel_event_fn(void *arg, const char *list, const char *group,
+			       const char *name);
+int nw_kernel_event_list_read(const struct nw_tracefs *fs, nw_kernel_event_fn *each,
 			      void *arg);
 /* Takes the hits, and the returns that the kernel missed, from a line " NAME HITS MISSED" of kprobe_profile. name gets
  * NW_MAX_NAME + 1 bytes. */

@@ -64,6 +64,10 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 			     "record --until reads both ends of every span"},
 	[NW_FEATURE_SYNTHETIC] = {"synthetic", "synthetic events", "file synthetic_events",
 				  "record --until reads both ends of every span"},
+	[NW_FEATURE_EVENT_PROBES] = {"event_probes",
+				     "strings of system calls, by event probes",
+				     "README: <attached-group>; trace tries it",
+				     "kprobes fetch them, where kprobe_events is there"},
 	[NW_FEATURE_NOP5_SAFE] = {"nop5_safe", "5-byte nops are not rewritten into calls",
 				  "syscall 336 does not answer ENXIO",
 				  "sites on a 5-byte nop are refused without --force"},
@@ -116,6 +120,7 @@ static const struct {
 	{NW_FEATURE_IMMEDIATE, "\\imm-value"},
 	{NW_FEATURE_HIST, "hist trigger"},
 	{NW_FEATURE_MAXACTIVE, "r[maxactive]"},
+	{NW_FEATURE_EVENT_PROBES, "<attached-group>"},
 };
 
 static const struct {

@@ -26,6 +26,7 @@ enum nw_feature {
 	NW_FEATURE_CLOCK_BOOT,
 	NW_FEATURE_HIST,
 	NW_FEATURE_SYNTHETIC,
+	NW_FEATURE_EVENT_PROBES,
 	NW_FEATURE_NOP5_SAFE,
 	NW_FEATURE_EXPEDITE,
 	NW_FEATURE_FANOTIFY,
@@ -72,6 +73,9 @@ int nw_features_assume(const char *mask, struct nw_features *out, struct nw_erro
  */
 int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 		    struct nw_error *err);
+/* Tries whether event probes read the strings of system calls, once; other features stay as they are. */
+int nw_event_probes_try(const struct nw_tracefs *fs, struct nw_features *features,
+			struct nw_error *err);
 /*
  * Finds the features for a command: by nw_features_detect(), for features that this leaves open by the results of
  * trials since boot (/run/nopwatch/tried.features), and without these by a trial. may_try false: nothing is

@@ -9,6 +9,8 @@
 
 /* The list of events at functions of the kernel. A kernel without kprobes lacks it. */
 #define NW_KPROBE_EVENTS "kprobe_events"
+/* It has all of them, and alone takes event probes ("e:"). */
+#define NW_DYNAMIC_EVENTS "dynamic_events"
 
 struct nw_tracefs {
 	int root; /* directory, O_PATH */

@@ -84,6 +84,8 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 	if (ret == 0 && add_middle(request, &middle) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
+		ret = nw_run_attach_calls(run, false, err);
+	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
 	/* These commands let the kernel restrict what is recorded of processes. */
 	bool only_their_switches = !restricted && !run->result->pids.count &&

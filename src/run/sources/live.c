@@ -162,7 +162,9 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 	char name[24];
 
 	nw_session_name(name);
-	int ret = nw_run_plan(run, name, err);
+	int ret = nw_run_attach_calls(run, true, err);
+	if (ret == 0)
+		ret = nw_run_plan(run, name, err);
 	if (ret == 0)
 		ret = nw_session_open(&run->live.fs, &run->live.features,
 				      &run->result->plan, name, &options,

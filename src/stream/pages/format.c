@@ -252,8 +252,8 @@ static void open_stack(struct nw_formats *formats, struct nw_event_format *forma
 /* Has the event one place, wherever its records say that they are from? */
 static bool has_one_place(const struct nw_plan *plan, const struct nw_event *event)
 {
-	return *event->system || (event->places.count == 1 &&
-				  nw_plan_point(plan, event->places.item)->image->kernel);
+	return *event->system || nw_event_follows(event) ||
+	       (event->places.count == 1 && nw_event_in_function(plan, event));
 }
 
 static int add_probe(struct nw_formats *formats, const struct source *source,
@@ -269,7 +269,9 @@ static int add_probe(struct nw_formats *formats, const struct source *source,
 		format->kind = NW_EVENT_PROBE;
 		format->event = planned;
 		format->order = armed->order;
-		ret = *planned->system ? 0 : add_address(format, source, err);
+		ret = *planned->system || nw_event_follows(planned)
+			      ? 0
+			      : add_address(format, source, err);
 	}
 	if (ret == 0)
 		ret = load_places(formats->plan, armed->by_low_bits, format) < 0

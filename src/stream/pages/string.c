@@ -107,13 +107,15 @@ static void miss(struct nw_value *value)
  * Decides about a string that begins with a NUL. It is empty if anything else on its page was read; otherwise the
  * load may have failed. The load has failed for certain if no process can have memory at that address: the kernel's
  * half of all addresses, and the first 64 KiB, to which small numbers point that are no pointers. (Distributions set
- * vm.mmap_min_addr to that, 32 KiB on arm; below it only root can have a mapping, by asking for it.)
+ * vm.mmap_min_addr to that, 32 KiB on arm; below it only root can have a mapping, by asking for it.) At a system call the
+ * page may well not be in memory yet, so there it is taken for failed.
  */
-static void finish_empty(const unsigned char *bytes, uint32_t len, struct nw_value *value)
+static void finish_empty(const struct nw_source *source, const unsigned char *bytes,
+			 uint32_t len, struct nw_value *value)
 {
 	bool unsure = all_zero(bytes, least(len, page_end(value, 0)));
 
-	if (unsure && (value->number < LOWEST || value->number >> 57))
+	if (unsure && (source->of_call || value->number < LOWEST || value->number >> 57))
 		miss(value);
 	else
 		value->untrusted = unsure;
@@ -143,7 +145,7 @@ void nw_string_finish(const struct nw_source *source, const unsigned char *bytes
 	}
 	value->len = (uint32_t)strnlen(value->text, len);
 	if (!value->len)
-		finish_empty(bytes, len, value);
+		finish_empty(source, bytes, len, value);
 	else
 		value->cut = value->len == len ||
 			     could_be_a_fault(source, bytes, len, value->len, value);
