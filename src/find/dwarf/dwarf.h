@@ -163,7 +163,8 @@ struct nw_variable {
 	int64_t add[NW_MOST_LOADS + 1];
 	unsigned int size; /* in bytes, of the whole value */
 	uint8_t is_signed, is_float, is_pointer,
-		is_string;	  /* 0 or 1; it is sent as bytes */
+		is_string,	  /* 0 or 1; it is sent as bytes */
+		is_counted;	  /* a string of Go: its field "len" has its length */
 	unsigned int elements;	  /* of an array; 0: it is none */
 	unsigned int shift, bits; /* of a bit field in `size` bytes; bits 0: it is none */
 };

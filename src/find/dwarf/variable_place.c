@@ -135,16 +135,12 @@ static bool continue_location(struct nw_finding *s, const Dwarf_Op *op, bool *is
 	}
 }
 
-static bool locate(struct nw_finding *s, Dwarf_Attribute *location, bool of_frame)
+/* Evaluates the operations of one place. */
+static bool take_place(struct nw_finding *s, Dwarf_Attribute *location, const Dwarf_Op *ops,
+		       size_t count, bool of_frame)
 {
 	bool is_value = false;
-	Dwarf_Op *ops;
-	size_t count;
 
-	if (!location ||
-	    dwarf_getlocation_addr(location, s->place->vaddr, &ops, &count, 1) != 1 ||
-	    !count)
-		return nw_lacks(s, NW_LACK_OPTIMISED);
 	if (!begin_location(s, ops, location, of_frame))
 		return false;
 	for (size_t i = 1; i < count; i++)
@@ -155,6 +151,60 @@ static bool locate(struct nw_finding *s, Dwarf_Attribute *location, bool of_fram
 	/* A constant is an address of memory in no compiler's output. */
 	return s->out->base != NW_BASE_CONSTANT || is_value ||
 	       nw_lacks(s, NW_LACK_COMPUTED);
+}
+
+bool nw_take_piece(struct nw_finding *s, uint64_t size)
+{
+	const uint64_t at = s->pieces.at;
+	uint64_t begin = 0;
+	size_t first = 0;
+
+	if (!s->pieces.count)
+		return true;
+	for (size_t i = 0; i < s->pieces.count && begin <= at; i++) {
+		const Dwarf_Op *op = &s->pieces.ops[i];
+		if (op->atom != DW_OP_piece)
+			continue;
+		if (op->number > UINT32_MAX) /* in no compiler's output */
+			break;
+		bool holds = size <= op->number && at >= begin &&
+			     at - begin <= op->number - size;
+		size_t count = i - first;
+		if (holds) {
+			s->pieces.count = 0;
+			if (!count)
+				return nw_lacks(s, NW_LACK_OPTIMISED);
+			return take_place(s, &s->pieces.location, s->pieces.ops + first,
+					  count, false) &&
+			       (at == begin || nw_add_offset(s, at - begin));
+		}
+		begin += op->number;
+		first = i + 1;
+	}
+	return nw_lacks(s, NW_LACK_PIECES);
+}
+
+/* Is the place in pieces that nw_take_piece() can choose from? */
+static bool is_in_pieces(const struct nw_finding *s, const Dwarf_Op *ops, size_t count)
+{
+	return ops[count - 1].atom == DW_OP_piece && !s->lines->info.sections.big_endian;
+}
+
+static bool locate(struct nw_finding *s, Dwarf_Attribute *location, bool of_frame)
+{
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (!location ||
+	    dwarf_getlocation_addr(location, s->place->vaddr, &ops, &count, 1) != 1 ||
+	    !count)
+		return nw_lacks(s, NW_LACK_OPTIMISED);
+	if (of_frame || !is_in_pieces(s, ops, count))
+		return take_place(s, location, ops, count, of_frame);
+	s->pieces.ops = ops;
+	s->pieces.count = count;
+	s->pieces.location = *location;
+	return true;
 }
 
 /* ---- parameters at the entry -------------------------------------------------------- */
@@ -228,11 +278,14 @@ static bool take_passed(struct nw_finding *s, Dwarf_Die *wanted)
 
 /* Can the place be used at a function's entry, although it is one for the whole function? What is static can, and what
  * the caller has put on the stack. */
-static bool holds_at_entry(const struct nw_finding *s)
+static bool holds_at_entry(struct nw_finding *s)
 {
 	const struct nw_variable *v = s->out;
 	const struct nw_variable_place *place = s->place;
 
+	/* Go's callers leave room on the stack for arguments that are in registers, where the function may put them. */
+	if (v->base == NW_BASE_REGISTER && nw_is_go_unit(s))
+		return false;
 	return v->base == NW_BASE_ADDRESS || v->base == NW_BASE_CONSTANT ||
 	       (v->base == NW_BASE_REGISTER && v->is_memory && !v->loads &&
 		place->cfa != NW_NO_REGISTER && v->number == place->cfa &&
@@ -276,6 +329,10 @@ static bool take_variable(struct nw_finding *s, Dwarf_Die *die)
 	bool found = locate(s, &attribute, false);
 	if (!s->place->is_entry || !is_expression(&attribute))
 		return found;
+	if (s->pieces.count) {
+		s->pieces.count = 0;
+		return nw_lacks(s, NW_LACK_LATER);
+	}
 	if (found && holds_at_entry(s))
 		return true;
 	if (!is_parameter)

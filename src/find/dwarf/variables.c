@@ -101,12 +101,18 @@ static bool is_structure(Dwarf_Die *type)
 }
 
 /* Writes a type as the source has it. */
-static void write_type(const struct nw_finding *s, Dwarf_Die *type, struct nw_buf *out,
+static void write_type(struct nw_finding *s, Dwarf_Die *type, struct nw_buf *out,
 		       unsigned int depth)
 {
 	const char *name = name_of(s, type);
 	const char *before = "", *behind = "";
 	Dwarf_Die next;
+
+	/* Names of Go's types are whole: "*main.Request" */
+	if (name && nw_is_go_unit(s)) {
+		nw_buf_adds(out, name);
+		return;
+	}
 
 	switch (dwarf_tag(type)) {
 	case DW_TAG_structure_type:
@@ -180,6 +186,8 @@ static bool follow(struct nw_finding *s)
 	struct nw_variable *v = s->out;
 	Dwarf_Die pointer = s->type;
 
+	if (!nw_take_piece(s, nw_word_of(s)))
+		return false;
 	if (!nw_find_type(&pointer, &s->type))
 		return nw_lacks(s, NW_LACK_TYPE);
 	if (!v->is_memory) {
@@ -207,6 +215,9 @@ bool nw_add_offset(struct nw_finding *s, uint64_t bytes)
 {
 	int64_t *add = &s->out->add[s->out->loads];
 
+	if (s->pieces.count)
+		return !nw_add_overflows(s->pieces.at, bytes, &s->pieces.at) ||
+		       nw_lacks(s, NW_LACK_TYPE);
 	if (!s->out->is_memory) /* several fields in one register, or a constant */
 		return nw_lacks(s, NW_LACK_PIECES);
 	return !nw_add_overflows_signed(*add, (int64_t)bytes, add) ||
@@ -439,10 +450,53 @@ static bool take_enumeration(struct nw_finding *s, Dwarf_Die *type)
 	return take_number(s, &below);
 }
 
+bool nw_is_go_unit(struct nw_finding *s)
+{
+	return nw_die_number(&s->unit, DW_AT_language) == DW_LANG_Go;
+}
+
+/* Takes a string of Go, a structure of a pointer `str` and a length `len`. Its text has no end of its own. */
+static bool take_go_string(struct nw_finding *s)
+{
+	const Dwarf_Die string = s->type;
+	Dwarf_Die type;
+
+	if (!step_to_field(s, "str") || !peel(&s->type))
+		return nw_lacks(s, s->out->lack ? s->out->lack : NW_LACK_TYPE);
+	type = s->type;
+	if (dwarf_tag(&type) != DW_TAG_pointer_type || !nw_take_piece(s, nw_word_of(s)) ||
+	    !take_pointer(s, &type))
+		return nw_lacks(s, s->out->lack ? s->out->lack : NW_LACK_TYPE);
+	s->out->is_string = s->out->is_counted = true;
+	s->type = string;
+	return true;
+}
+
+/* Goes to the piece that holds the whole number or pointer. */
+static bool take_whole(struct nw_finding *s)
+{
+	Dwarf_Word size = s->out->size; /* of what holds a bit field */
+
+	if (!s->pieces.count || is_structure(&s->type))
+		return true;
+	if (dwarf_tag(&s->type) == DW_TAG_array_type)
+		return nw_lacks(s, NW_LACK_PIECES);
+	if (dwarf_tag(&s->type) == DW_TAG_pointer_type || is_reference(&s->type))
+		size = nw_word_of(s);
+	else if (!s->out->bits && dwarf_aggregate_size(&s->type, &size) != 0)
+		return nw_lacks(s, NW_LACK_TYPE);
+	return nw_take_piece(s, size) &&
+	       (!s->out->bits || s->out->is_memory || nw_lacks(s, NW_LACK_PIECES));
+}
+
 static bool take_value(struct nw_finding *s)
 {
 	Dwarf_Die *type = &s->type;
 
+	if (is_structure(type) && nw_is_go_unit(s) && nw_is_named(s, type, "string"))
+		return take_go_string(s);
+	if (!take_whole(s))
+		return false;
 	switch (dwarf_tag(type)) {
 	case DW_TAG_base_type:
 		return take_number(s, type);

@@ -16,6 +16,13 @@ struct nw_finding {
 	Dwarf_Die type; /* of what `out` means now */
 	struct nw_variable *out;
 	struct nw_buf *error;
+	/* The place is in pieces, and `at` bytes into them is what is looked for; count 0: it is in one. */
+	struct {
+		Dwarf_Op *ops;
+		size_t count;
+		Dwarf_Attribute location;
+		uint64_t at;
+	} pieces;
 	uint64_t fields;    /* limit of further fields */
 	unsigned int depth; /* of nested fields */
 };
@@ -32,6 +39,10 @@ unsigned int nw_word_of(struct nw_finding *s);
 bool nw_add_offset(struct nw_finding *s, uint64_t bytes);
 bool nw_set_base(struct nw_finding *s, enum nw_variable_base base, uint64_t number,
 		 int64_t add, bool is_memory);
+/* Goes from pieces to the one that holds the next `size` bytes. Returns false if no single one does. */
+bool nw_take_piece(struct nw_finding *s, uint64_t size);
+/* Was the function compiled by Go? */
+bool nw_is_go_unit(struct nw_finding *s);
 /* Finds the variable of this name that the place sees, its type and its place. */
 bool nw_find_variable(struct nw_finding *s, const char *name);
 

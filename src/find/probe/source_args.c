@@ -126,6 +126,51 @@ static int judge_names(const struct nw_spec *spec, bool inside,
 	return -EINVAL;
 }
 
+/*
+ * Adds the lengths of strings of Go as further arguments, "NAME.len". `out` has an operand for each of the probe's
+ * arguments.
+ */
+static int add_lengths(const struct nw_source_function *function,
+		       const struct nw_variable *found, struct nw_probe *probe,
+		       nw_operands *out, struct nw_error *err)
+{
+	const size_t count = probe->args.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct nw_named_arg *arg = &probe->args.item[i];
+		struct nw_variable length = {.error = ""};
+		bool known;
+		if (!found[i].is_counted || arg->type.base != NW_TYPE_STRING)
+			continue;
+		nw_cleanup(nw_free_ptr) char *name = nw_text("%s.len", arg->name);
+		const char *const asked = name;
+		if (!name)
+			return nw_no_memory(err);
+		if (strlen(name) >= sizeof(arg->length)) {
+			out->item[i].problem =
+				"its name is longer than 27 characters: name its .str and .len";
+			continue;
+		}
+		strcpy(arg->length, name);
+		if (nw_arg_find(probe, name) >= 0)
+			continue;
+		int ret = nw_image_variables(function->reader, function->image,
+					     function->vaddr, !function->inside, &asked, 1,
+					     &length, &known, err);
+		struct nw_named_arg *slot = ret == 0 ? nw_vec_add(&probe->args) : NULL;
+		struct nw_operand *op = slot ? nw_vec_add(out) : NULL;
+		if (!op || nw_strings_add(&probe->enums, "", 0) < 0)
+			return ret < 0 ? ret : nw_no_memory(err);
+		strcpy(slot->name, name);
+		*op = operand_of(function, &length);
+		if (!known || *length.error) /* only in a damaged file */
+			op->problem = lacks[NW_LACK_TYPE];
+		if (op->problem)
+			out->item[i].problem = op->problem;
+	}
+	return 0;
+}
+
 int nw_source_operands(const struct nw_source_function *function,
 		       const struct nw_spec *spec, struct nw_probe *probe, nw_operands *out,
 		       bool *found, char **warning, struct nw_error *err)
@@ -173,7 +218,7 @@ int nw_source_operands(const struct nw_source_function *function,
 		    (arg->type.base == NW_TYPE_STRING && in_place))
 			arg->type = type_of(&variables[i]);
 	}
-	return 0;
+	return add_lengths(function, variables, probe, out, err);
 }
 
 int nw_source_result(const struct nw_source_function *function, struct nw_operand *op,

@@ -175,6 +175,8 @@ static void cut_to(struct nw_value *value, const struct nw_value *length)
 {
 	uint64_t wanted = length->number;
 
+	if (value->kind == NW_VALUE_NULL && (wanted || length->kind == NW_VALUE_MISSING))
+		return;
 	if (length->kind != NW_VALUE_UNSIGNED && length->kind != NW_VALUE_SIGNED &&
 	    length->kind != NW_VALUE_HEX) {
 		*value = (struct nw_value){.kind = NW_VALUE_MISSING,
@@ -183,6 +185,7 @@ static void cut_to(struct nw_value *value, const struct nw_value *length)
 	}
 	if (length->kind == NW_VALUE_SIGNED && (int64_t)wanted < 0)
 		wanted = 0;
+	value->kind = NW_VALUE_STRING;
 	value->len = readable(value, least(value->len, wanted));
 	value->cut = value->len < wanted;
 	if (wanted && !value->len)
@@ -195,7 +198,9 @@ void nw_string_lengths(const struct nw_planned_point *planned, struct nw_value *
 
 	nw_vec_each (&planned->args, source) {
 		struct nw_value *value = &values[i++];
-		if (source->counted && value->kind == NW_VALUE_STRING &&
+		/* An empty string may have no address, as Go's have. */
+		if (source->counted &&
+		    (value->kind == NW_VALUE_STRING || value->kind == NW_VALUE_NULL) &&
 		    source->length < planned->args.count && source->length != i - 1)
 			cut_to(value, &values[source->length]);
 	}
