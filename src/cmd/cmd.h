@@ -63,8 +63,8 @@ struct nw_args {
 	bool enable, foreign;
 	struct nw_view view; /* --sort, --all-rows; and --top, after parsing */
 	uint64_t top;
-	bool dry_run, no_demangle, kernel_strings, no_follow_file, force, quiet, follow,
-		all, wall, strict, no_pager, plain, functions, check, diff, help;
+	bool debuginfod, dry_run, no_demangle, kernel_strings, no_follow_file, force, quiet,
+		follow, all, wall, strict, no_pager, plain, functions, check, diff, help;
 	unsigned int verbose;
 };
 
@@ -124,7 +124,7 @@ struct nw_command {
 #define NW_OPTIONS_RESULT "output format json "
 #define NW_OPTIONS_RUN                                                                      \
 	"pid tid follow all exe types duration max-rate buffer string-size strict dry-run " \
-	"no-demangle force quiet "
+	"no-demangle debuginfod force quiet "
 #define NW_OPTIONS_SPANS "main-thread by filter span slower states net "
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \

@@ -458,6 +458,6 @@ const struct nw_command nw_cmd_list = {
 		"what is wrong with the notes, and ends with 1 if anything is. Needs neither root nor\n"
 		"tracefs, but for user_events.",
 	.options = NW_OPTIONS_RESULT
-	"pid exe functions check types quiet verbose plain no-demangle force color no-pager",
+	"pid exe functions check types quiet verbose plain no-demangle debuginfod force color no-pager",
 	.run = run,
 };

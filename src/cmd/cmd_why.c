@@ -179,6 +179,6 @@ const struct nw_command nw_cmd_why = {
 		"and not run; --error takes what another tool said. kprobe:SYMBOL asks the same of\n"
 		"a function of the kernel.\n"
 		"Exit status: 0 it fires, 3 it does not and why is known, 4 that is not known.",
-	.options = NW_OPTIONS_RESULT "pid exe duration force plain color error",
+	.options = NW_OPTIONS_RESULT "pid exe duration debuginfod force plain color error",
 	.run = run,
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "find/elf/debuginfod.h"
 
 #define LIST_COMMAND(name) &nw_cmd_##name,
 const struct nw_command *const nw_commands[] = {NW_COMMANDS(LIST_COMMAND)};
@@ -267,10 +268,15 @@ static int run_command(int argc, char **argv)
 	if (!args.until_signal) /* without this option SIGUSR2 ends the process as usual */
 		hold_requests(SIG_UNBLOCK, false);
 	int status = NW_EXIT_OK;
-	if (!args.help)
+	if (!args.help && args.debuginfod && nw_debuginfod_enable(&err) < 0)
+		status = nw_failure(command, &err);
+	else if (!args.help)
 		status = command->run(&args);
 	else if (nw_print_help(command, stdout, &err) < 0)
 		status = nw_failure(command, &err);
+	if (!args.quiet)
+		nw_vec_each (nw_debuginfod_notes(), note)
+			nw_note("%s", *note);
 	nw_free_args(&args);
 	return status;
 }

@@ -385,6 +385,7 @@ static const struct nw_option options[] = {
 	 "only print it, as shell commands that do the same", FLAG(dry_run)},
 	{NW_OPTIONS_TARGET, 0, "no-demangle", NULL,
 	 "call functions of C++ and Rust as the linker does", FLAG(no_demangle)},
+	{NW_OPTIONS_TARGET, 0, "debuginfod", NULL, "fetch debug files", FLAG(debuginfod)},
 	{NW_OPTIONS_TARGET, 0, "functions", NULL,
 	 "the functions of FILE in place of its probes", FLAG(functions)},
 	{NW_OPTIONS_TARGET, 0, "check", NULL,

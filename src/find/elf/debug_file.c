@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "debuginfod.h"
 #include "symbol.h"
 
 static const char debug_root[] = "/usr/lib/debug";
@@ -184,7 +185,8 @@ static int with_build_id(int fd, const char *build_id)
 
 int nw_shared_debug_open(const struct nw_image *image, Elf *elf)
 {
-	const enum nw_debug_place places[] = {NW_DEBUG_BUILD_ID, NW_DEBUG_SHARED};
+	const enum nw_debug_place places[] = {NW_DEBUG_BUILD_ID, NW_DEBUG_SHARED,
+					      NW_DEBUG_FETCHED};
 	Elf_Data *data = small_section(image, elf, ".gnu_debugaltlink");
 	struct shared shared = {{0}, {0}};
 	int ret = -ENOENT;
@@ -192,8 +194,9 @@ int nw_shared_debug_open(const struct nw_image *image, Elf *elf)
 	if (data)
 		read_shared(data, &shared);
 	for (size_t i = 0; ret < 0 && *shared.build_id && i < NW_COUNT(places); i++) {
-		int fd = try_file(image, places[i], i ? shared.name : shared.build_id,
-				  NULL);
+		int fd = try_file(
+			image, places[i],
+			places[i] == NW_DEBUG_SHARED ? shared.name : shared.build_id, NULL);
 		if (fd >= 0)
 			fd = with_build_id(fd, shared.build_id);
 		ret = better_of(fd, ret);
@@ -219,7 +222,7 @@ static bool is_fit(enum nw_debug_place place, const char *name)
 {
 	size_t len = strlen(name);
 
-	if (place == NW_DEBUG_BUILD_ID)
+	if (place == NW_DEBUG_BUILD_ID || place == NW_DEBUG_FETCHED)
 		return len >= 4 && strspn(name, "0123456789abcdef") == len;
 	if (place == NW_DEBUG_SHARED) {
 		nw_cleanup(nw_free_ptr) char *whole = nw_text("/%s/", name);
@@ -262,7 +265,8 @@ static char *place_path(enum nw_debug_place place, const char *directory, const 
 
 int nw_debug_place_open(const char *path, enum nw_debug_place place, const char *name)
 {
-	bool in_directory = place != NW_DEBUG_BUILD_ID && place != NW_DEBUG_SHARED;
+	bool in_directory = place != NW_DEBUG_BUILD_ID && place != NW_DEBUG_SHARED &&
+			    place != NW_DEBUG_FETCHED;
 	size_t len = root_length(path);
 	nw_cleanup(nw_free_ptr) char *root = strndup(path, len);
 
@@ -271,6 +275,8 @@ int nw_debug_place_open(const char *path, enum nw_debug_place place, const char 
 	errno = 0;
 	if (!is_fit(place, name))
 		return nw_shortage() ? nw_shortage() : -ENOENT;
+	if (place == NW_DEBUG_FETCHED)
+		return nw_debuginfod_open(name);
 	nw_cleanup(nw_free_ptr) char *directory = in_directory ? directory_of(path, len)
 							       : NULL;
 	if (in_directory && !directory)
@@ -297,6 +303,8 @@ int nw_debug_file_open(const struct nw_image *image, Elf *elf)
 	for (enum nw_debug_place place = NW_DEBUG_BESIDE;
 	     *link.name && fd < 0 && place <= NW_DEBUG_FAR; place++)
 		fd = better_of(try_file(image, place, link.name, &link), fd);
+	if (fd == -ENOENT && *image->build_id)
+		fd = try_file(image, NW_DEBUG_FETCHED, image->build_id, NULL);
 	return fd;
 }
 

@@ -55,10 +55,11 @@ struct nw_symbols; /* loaded on first use; see find/elf/symbol.c */
 enum nw_debug_place {
 	/* /usr/lib/debug/.build-id; the name is the build ID in hexadecimal. */
 	NW_DEBUG_BUILD_ID,
-	NW_DEBUG_BESIDE, /* the file's own directory; the name is no path */
-	NW_DEBUG_HIDDEN, /* .debug/ in that directory */
-	NW_DEBUG_FAR,	 /* /usr/lib/debug followed by that directory */
-	NW_DEBUG_SHARED, /* /usr/lib/debug/.dwz; the name is a path below it */
+	NW_DEBUG_BESIDE,  /* the file's own directory; the name is no path */
+	NW_DEBUG_HIDDEN,  /* .debug/ in that directory */
+	NW_DEBUG_FAR,	  /* /usr/lib/debug followed by that directory */
+	NW_DEBUG_SHARED,  /* /usr/lib/debug/.dwz; the name is a path below it */
+	NW_DEBUG_FETCHED, /* from a server; the name is the build ID */
 	NW_DEBUG_PLACES
 };
 /* The function that opens these files for an image: it returns a descriptor or -errno. */
