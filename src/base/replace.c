@@ -116,6 +116,15 @@ static int judge_target(struct target *target, const struct stat *dir, struct nw
 	return ret;
 }
 
+/* May the user write it, without capabilities of ours that the user does not have otherwise (file capabilities)? faccessat(2) counts
+ * those of root only. */
+static bool may_write(const struct target *target)
+{
+	return (!target->there || faccessat(target->dir, target->name, W_OK, 0) == 0) &&
+	       ((target->there && target->keep) ||
+		faccessat(target->dir, ".", W_OK | X_OK, 0) == 0);
+}
+
 static int find_target(const char *path, struct target *out, struct nw_error *err)
 {
 	struct target target = {.dir = -1};
@@ -137,6 +146,8 @@ static int find_target(const char *path, struct target *out, struct nw_error *er
 		target.there = fstatat(target.dir, target.name, &target.old,
 				       AT_SYMLINK_NOFOLLOW) == 0;
 		ret = judge_target(&target, &dir, err);
+		if (ret == 0 && !may_write(&target))
+			ret = nw_cannot_write(path, errno, err);
 	}
 	if (ret < 0)
 		free_target(&target);
@@ -396,8 +407,7 @@ int nw_replace_begin(const char *path, unsigned int mode, bool ended,
 	r.mode = target.old.st_mode & 0777;
 	r.owner = target.old.st_uid;
 	r.group = target.old.st_gid;
-	bool may = !target.there || faccessat(r.dir, r.name, W_OK, 0) == 0;
-	r.fd = may ? fresh_file(&r, mode) : -1;
+	r.fd = fresh_file(&r, mode);
 	if (r.fd < 0) {
 		ret = nw_cannot_write(path, errno, err);
 		nw_replace_abort(&r);

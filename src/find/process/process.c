@@ -39,7 +39,7 @@ static int proc_fail(struct nw_error *err, pid_t pid, int ret, const char *what)
 		nw_error_hint(
 			err, "%s",
 			geteuid()
-				? "run as root, or as the user who owns the process"
+				? "run as root, as the user who owns the process, or with CAP_SYS_PTRACE"
 				: "you are root, but without CAP_SYS_PTRACE here: a container, a user namespace or a security module forbids it");
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,38 @@ bool nw_bpf_taints(const char *tainted, const char *symbols)
 	    strtoul(line, NULL, 10) & tech_preview)
 		return false;
 	return lists_symbol(symbols, "mark_tech_preview");
+}
+
+/* Tried one by one on Linux 3.13 to 7: docs/security.md has the table. Newer headers have the names of the last two. */
+const struct nw_right nw_rights[NW_RIGHTS] = {
+	{"CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE, 0,
+	 "tracefs belongs to root: every command that arms, changes or reads probes",
+	 "only list, report, script, --from and --dry-run"},
+	{"CAP_SYS_PTRACE", CAP_SYS_PTRACE, 0,
+	 "processes of other users: -p, semaphores, stacks, titles",
+	 "only your own processes with these; hits of all others are counted all the same"},
+	{"CAP_PERFMON", 38, CAP_SYS_ADMIN,
+	 "--stack learns of new mappings from perf events when they are made",
+	 "mappings are read again now and then, and short-lived ones may have no names"},
+	{"CAP_CHECKPOINT_RESTORE", 40, CAP_SYS_ADMIN,
+	 "files that are deleted, or that another mount namespace hides",
+	 "they cannot be read, and so not be probed"},
+	{"CAP_SYSLOG", CAP_SYSLOG, 0,
+	 "--states tells in which function of the kernel threads sleep",
+	 "it tells how long they sleep, not where"},
+};
+
+void nw_rights_read(bool has[NW_RIGHTS])
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	memset(data, 0xff, sizeof(data));
+	(void)syscall(SYS_capget, &header, data);
+	const uint64_t all = (uint64_t)data[1].effective << 32 | data[0].effective;
+	for (size_t i = 0; i < NW_RIGHTS; i++)
+		has[i] = (all >> nw_rights[i].number & 1) ||
+			 (nw_rights[i].instead && (all >> nw_rights[i].instead & 1));
 }
 
 void nw_kernel_access_read(struct nw_kernel_access *out)

@@ -222,6 +222,7 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	struct nw_features features = {0};
 	struct nw_buf readme = {0}, clocks = {0};
 
+	nw_rights_read(features.rights);
 	/* A kernel without these files has none of the features in them, so empty texts will do. */
 	int read = nw_tracefs_read(fs->root, "README", &readme);
 	if (read == 0 || read == -ENOENT)

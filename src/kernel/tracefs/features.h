@@ -45,6 +45,7 @@ struct nw_features {
 	bool long64; /* the kernel is a 64-bit one, whatever this program is */
 	/* The result of the trial: "works", or what went wrong; NULL: not tried. */
 	const char *tried[NW_FEATURE_COUNT];
+	bool rights[NW_RIGHTS]; /* which capabilities this process has */
 	/* Some features stay unknown after README and files were read: see nw_features_find(). */
 	bool unproven;
 };

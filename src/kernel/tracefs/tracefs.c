@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tracefs.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ static int find_mount(char *out, size_t room)
 	if (tracefs_tracing_dir_is_mounted(false, &path) != 1 || !path)
 		return nw_shortage() ? nw_shortage() : -ENOENT;
 	take_path(path, out, room);
-	if (access(out, F_OK) == 0)
+	if (nw_tracefs_has(AT_FDCWD, out))
 		return 0;
 	/* A debugfs may have no tracing directory. */
 	return errno == EACCES ? -EACCES : -ENOENT;
@@ -90,7 +91,8 @@ static int not_allowed(const char *path, int code, struct nw_error *err)
 	}
 	nw_fail(err, code, "may not use tracefs at %s: %s", path, nw_strerror(code));
 	if (geteuid() != 0)
-		nw_error_hint(err, "run as root (sudo nopwatch ...)");
+		nw_error_hint(err,
+			      "run as root (sudo nopwatch ...), or with CAP_DAC_OVERRIDE");
 	else
 		nw_error_hint(
 			err,
@@ -155,7 +157,7 @@ int nw_tracefs_open(struct nw_tracefs *out, struct nw_error *err)
 		*out = fs;
 		return 0;
 	}
-	bool is_tracefs = faccessat(fs.root, "trace_clock", F_OK, 0) == 0;
+	bool is_tracefs = nw_tracefs_has(fs.root, "trace_clock");
 	close(fs.root);
 	if (code == EACCES || code == EPERM || code == EROFS)
 		return not_allowed(fs.path, code, err);
@@ -256,9 +258,12 @@ int nw_tracefs_list_any(int dir, const char *path, const char *prefix, nw_string
 	return ret == -ENOENT ? 0 : ret;
 }
 
+/* access() does not count capabilities of users other than root (access(2)). */
 bool nw_tracefs_has(int dir, const char *file)
 {
-	return faccessat(dir, file, F_OK, 0) == 0;
+	struct stat st;
+
+	return fstatat(dir, file, &st, 0) == 0;
 }
 
 /*

@@ -68,6 +68,19 @@ void nw_kernel_access_try_bpf(struct nw_kernel_access *out);
  * /proc/kallsyms. */
 bool nw_bpf_taints(const char *tainted, const char *symbols);
 
+/* A capability of capabilities(7), and what it is for here. */
+struct nw_right {
+	const char *name;	      /* "CAP_SYS_PTRACE" */
+	unsigned int number, instead; /* `instead` serves as well; 0: none does */
+	const char *purpose, *without;
+};
+enum {
+	NW_RIGHTS = 5
+};
+extern const struct nw_right nw_rights[NW_RIGHTS];
+/* Which of them this process has (capget(2)); all if the kernel does not say. */
+void nw_rights_read(bool has[NW_RIGHTS]);
+
 /* ---- what its files say ---------------------------------------------------------------- */
 
 /* Finds the name that the kernel has saved for a thread that hit an event (saved_cmdlines), by the kernel's number

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -452,7 +453,8 @@ static bool has_events(const struct nw_tracefs *fs)
 	for (size_t i = 0; i < NW_COUNT(scheduler_events); i++) {
 		nw_cleanup(nw_free_ptr) char *file = nw_text("events/sched/%s/enable",
 							     scheduler_events[i]);
-		has = has && file && faccessat(fs->root, file, F_OK, 0) == 0;
+		struct stat st;
+		has = has && file && fstatat(fs->root, file, &st, 0) == 0;
 	}
 	return has;
 }

@@ -232,6 +232,16 @@ void nw_json_features(struct nw_output *output, const struct nw_features *featur
 		nw_json_key_text(&json, "without", info->without);
 		nw_json_finish(&json);
 	}
+
+	for (size_t i = 0; i < NW_RIGHTS; i++) {
+		struct nw_json json = nw_json_start(&output->text, "right");
+		nw_json_key_text(&json, "name", nw_rights[i].name);
+		nw_json_key(&json, "present");
+		nw_json_bool(&json, features->rights[i]);
+		nw_json_key_text(&json, "what", nw_rights[i].purpose);
+		nw_json_key_text(&json, "without", nw_rights[i].without);
+		nw_json_finish(&json);
+	}
 }
 
 /* ---- events that stay, and others' -------------------------------------------------- */

@@ -267,6 +267,21 @@ static void feature_sentences(const struct nw_features *features, size_t i,
 		      info->without);
 }
 
+/* Capabilities that are missing. Root on the host has all. */
+static void rights(const struct nw_features *features, struct nw_buf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < NW_RIGHTS; i++) {
+		if (features->rights[i])
+			continue;
+		nw_buf_printf(out, "%s%s is missing here (%s). Without it: %s.\n",
+			      any ? "" : "\n", nw_rights[i].name, nw_rights[i].purpose,
+			      nw_rights[i].without);
+		any = true;
+	}
+}
+
 void nw_text_features(struct nw_output *output, const struct nw_features *features)
 {
 	static const bool left[] = {true, true, true, true};
@@ -284,6 +299,7 @@ void nw_text_features(struct nw_output *output, const struct nw_features *featur
 		else
 			feature_row(features, i, &table);
 	nw_table_print(&table, &output->text);
+	rights(features, &output->text);
 }
 
 /* Adds a row, or writes a sentence for a screen reader. */
