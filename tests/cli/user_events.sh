@@ -27,4 +27,5 @@ holds "spans between them" span.json "span('request')['count'] == 50 and span('r
 has "other formats count them" "$(cat out.csv)" 'user_events:NwTest_L4K1'
 ok "a timeline has them" test "$("$NOPWATCH" trace -f perfetto --from user.dat -o user.pftrace && grep -c nwtest user.pftrace)" -gt 0
 ok "and a page" "$NOPWATCH" report -f html -o page.html user.dat
+has "they are not added" "$("$NOPWATCH" add --dry-run user_events:nwtest_start 2>&1)" "user_events:nwtest_start is a program's own"
 finish

@@ -260,7 +260,9 @@ int nw_manager_add(struct nw_manager *m, const struct nw_plan *plan,
 		if (*(*slot)->system)
 			return nw_fail_usage(
 				err,
-				"tracepoint:%s:%s is the kernel's own: it is there without being added",
+				strcmp((*slot)->system, NW_USER_EVENTS) == 0
+					? "%s:%s is a program's own: it is there while that program runs, without being added"
+					: "tracepoint:%s:%s is the kernel's own: it is there without being added",
 				(*slot)->system, (*slot)->name);
 		if (nw_plan_point(plan, (*slot)->places.item)->image->kernel)
 			return nw_fail_usage(
