@@ -52,7 +52,7 @@ struct nw_args {
 	const char *until_cmd;
 	uint64_t keep_ns, times; /* --keep, --times */
 	bool until_signal, has_times;
-	nw_args_texts spans, hists, types, remotes;
+	nw_args_texts spans, hists, members, types, remotes;
 	nw_args_texts stacks; /* --stack=PROBE; "": of all probes */
 	nw_args_texts limits; /* --fail-if */
 	/* The word behind a --stack without =, if it names no file, which may be a mistake; NULL: none. */

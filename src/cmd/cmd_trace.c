@@ -112,6 +112,8 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.bold = nw_use_color(args, stdout),
 		.wall = args->wall,
 		.plain = args->plain,
+		.members = args->members.item,
+		.member_count = args->members.count,
 		.arg = t,
 		.start = start,
 		.armed = armed,
@@ -165,9 +167,10 @@ const struct nw_command nw_cmd_trace = {
 		"has its length in the argument len. Only what is named is fetched, unless nothing is.\n"
 		"The kernel's own events, tracepoint:SYSTEM:EVENT, have their fields as arguments, and are\n"
 		"printed as the kernel prints them. With --slower 50ms (or p99) only spans that take so\n"
-		"long are shown, as they end.",
+		"long are shown, as they end. --show 'json(reply, ok.val)' adds a member of an argument\n"
+		"that is JSON.",
 	.shows = NW_SHOWS_EVENTS,
 	.options = NW_OPTIONS_RUN NW_OPTIONS_RESULT NW_OPTIONS_SPANS NW_OPTIONS_STACKS
-	"count from time no-follow-file verbose plain color",
+	"count from time no-follow-file verbose plain color show",
 	.run = run,
 };

@@ -173,12 +173,11 @@ static int take_sort(const struct nw_option *option, struct nw_args *args,
 	/* the table calls the hits of a span COUNT, and its columns have capitals */
 	const char *name = strcasecmp(value, "count") == 0 ? "hits" : value;
 
-	for (int i = NW_SORT_DEFAULT + 1; i < NW_SORT_COUNT; i++) {
+	for (int i = NW_SORT_DEFAULT + 1; i < NW_SORT_COUNT; i++)
 		if (strcasecmp(nw_sort_names[i], name) == 0) {
 			args->view.sort = (enum nw_sort)i;
 			return 0;
 		}
-	}
 	return bad_value(option, value, err);
 }
 
@@ -336,6 +335,8 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_MEASURE, 0, "hist", "ARG",
 	 "the histogram of an argument (ARG:MIN:MAX:STEP: equal steps)", take_one,
 	 FIELD(hists), NULL, 0, 0},
+	{NW_OPTIONS_MEASURE, 0, "show", "json(ARG,PATH)",
+	 "a member of an argument that is JSON, too", take_one, FIELD(members), NULL, 0, 0},
 	{NW_OPTIONS_MEASURE, 0, "diff", NULL,
 	 "BEFORE... -- AFTER...: what has changed, and what is noise", FLAG(diff)},
 	{NW_OPTIONS_MEASURE, 0, "fail-if", "EXPR",
@@ -726,12 +727,11 @@ void nw_free_args(struct nw_args *args)
 	nw_vec_free(&args->words);
 	nw_vec_free(&args->pids);
 	nw_vec_free(&args->tids);
-	nw_vec_free(&args->spans);
-	nw_vec_free(&args->hists);
-	nw_vec_free(&args->stacks);
-	nw_vec_free(&args->limits);
-	nw_vec_free(&args->types);
-	nw_vec_free(&args->remotes);
+	nw_args_texts *const texts[] = {&args->spans,  &args->hists, &args->members,
+					&args->stacks, &args->types, &args->limits,
+					&args->remotes};
+	for (size_t i = 0; i < NW_COUNT(texts); i++)
+		nw_vec_free(texts[i]);
 	free(args->until.span);
 }
 

@@ -48,13 +48,15 @@ static void make_string(const char *place, struct nw_fetch *out)
 static int make_sources(const struct nw_probe *probe, const struct nw_caps *caps,
 			struct nw_planned_point *planned)
 {
-	for (size_t i = 0; i < probe->args.count && i < probe->places.count; i++) {
+	for (size_t i = 0; i < probe->args.count; i++) {
 		const struct nw_named_arg *arg = &probe->args.item[i];
-		const struct nw_type *type = &probe->call_args.item[i].type;
 		struct nw_source *source = nw_vec_add(&planned->args);
 		if (!source)
 			return -ENOMEM;
 		source->field = source->high_field = -1;
+		if (arg->made || i >= probe->places.count)
+			continue;
+		const struct nw_type *type = &probe->call_args.item[i].type;
 		source->fetch.shown = arg->type.base == NW_TYPE_DEFAULT ? *type : arg->type;
 		source->of_call = true;
 		if (arg->type.base == NW_TYPE_STRING)

@@ -83,11 +83,11 @@ static int find_sources(const struct nw_probe *probe, const struct nw_point *poi
 		if (!source)
 			return -ENOMEM;
 		source->field = source->high_field = -1;
-		if (i < point->operands.count)
+		if (i < point->operands.count && !arg->made)
 			nw_fetch_make(&point->operands.item[i], &arg->type, image->arch,
 				      image->big_endian, point->vaddr, &options->caps,
 				      &source->fetch);
-		else
+		else if (!arg->made)
 			source->fetch.problem = "this site has no such argument";
 		if (*arg->length && !source->fetch.problem) {
 			int length = nw_arg_find(probe, arg->length);
@@ -244,10 +244,11 @@ static int plan_kernel_event(struct nw_plan *plan, const struct nw_probe *probe,
 		struct nw_source *source = nw_vec_add(&planned->args);
 		if (!source)
 			return -ENOMEM;
-		source->field = (int)event->fields.count;
+		source->field = arg->made ? -1 : (int)event->fields.count;
 		source->high_field = -1;
 		source->fetch.shown = arg->type;
-		ret = nw_strings_add(&event->fields, arg->name, strlen(arg->name));
+		if (!arg->made)
+			ret = nw_strings_add(&event->fields, arg->name, strlen(arg->name));
 	}
 	char *none = ret == 0 ? strdup("") : NULL;
 	return none ? nw_plan_place(plan, event, number, 0, none) : -ENOMEM;

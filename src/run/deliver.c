@@ -204,6 +204,8 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 	run->delivery.probe_hits[hit->probe]++;
 	if (nw_unlikely(run->delivery.stacks) && nw_run_add_callers(run, hit) < 0)
 		return -ENOMEM;
+	if (nw_unlikely(run->delivery.members) && nw_run_add_members(run, hit) < 0)
+		return -ENOMEM;
 	int ret = run->consumer.hit ? run->consumer.hit(run->consumer.arg, hit, task) : 0;
 	run->delivery.enough = ret < 0;
 	return ret;

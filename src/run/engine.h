@@ -279,6 +279,9 @@ struct nw_needs {
 	/* Texts in which argN is an argument that the user did not name, so that it is fetched. */
 	const char *const *uses;
 	size_t use_count;
+	/* Members of JSON arguments that become arguments: "json(ARG, PATH)". */
+	const char *const *members;
+	size_t member_count;
 };
 
 /* A hit that is not among the run's hits. */
@@ -454,6 +457,7 @@ struct nw_measure {
 	uint64_t filtered;  /* hits dropped by the filter in the current interval */
 	nw_hists hists;
 	nw_strings uses;
+	nw_strings members;	    /* of JSON arguments, of which histograms are wanted */
 	bool every_arg;		    /* the values of all arguments are fetched */
 	struct nw_slow_watch *slow; /* NULL: slow spans are not requested */
 	/* Used for spans that are open, and for counting stacks if slow spans are not requested; else NULL. */
@@ -501,6 +505,9 @@ struct nw_printer_options {
 	bool header, bold;   /* see struct nw_begin */
 	bool wall;	     /* show the time of day */
 	bool plain;	     /* text: sentences, for a screen reader */
+	const char *const
+		*members; /* members of JSON arguments to show: "json(ARG, PATH)" */
+	size_t member_count;
 	void *arg;
 	int (*start)(void *arg, struct nw_error *err);		      /* or NULL */
 	void (*armed)(void *arg, const struct nw_run_result *so_far); /* or NULL */

@@ -68,6 +68,7 @@ void nw_run_free(struct nw_run *run)
 	free(run->delivery.probe_filtered);
 	free(run->delivery.is_return);
 	nw_filter_free(run->delivery.filter);
+	nw_run_close_members(run);
 	free(run->live.profile);
 	free(run->live.counted);
 	if (run->spooled)
@@ -233,6 +234,8 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 			return nw_no_memory(err);
 	}
 	notice_unknown(run);
+	if (run->delivery.members)
+		nw_run_tell_members(run);
 	return ret < 0 ? ret : source->finish(run, err);
 }
 

@@ -72,7 +72,8 @@ struct nw_delivery {
 	struct nw_formats formats;
 	struct nw_stream *stream; /* NULL: the source is text */
 	struct nw_join *join;
-	struct nw_filter *filter; /* NULL: none */
+	struct nw_filter *filter;   /* NULL: none */
+	struct nw_members *members; /* of JSON arguments; NULL: none */
 	struct nw_tasks *tasks;
 	struct nw_stacks *stacks; /* the result's; NULL: not needed */
 	/* NULL: not needed, or the source is not live */
@@ -173,6 +174,13 @@ int nw_request_spans(const struct nw_request *request, const struct nw_selection
 /* Does the request name this kernel event? */
 bool nw_request_names(const struct nw_request *request, const struct nw_probe *probe);
 int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err);
+/* Adds the members of JSON arguments that the consumer wants to the probes' arguments (members.c). */
+int nw_run_open_members(struct nw_run *run, struct nw_error *err);
+/* Adds their values to a hit, until the next hit. -ENOMEM */
+int nw_run_add_members(struct nw_run *run, struct nw_hit *hit);
+/* Tells the user how many were cut. */
+void nw_run_tell_members(const struct nw_run *run);
+void nw_run_close_members(struct nw_run *run);
 /* Finds what takes the place of the events of system calls of which strings are wanted. may_try: the kernel may be changed
  * for a trial. */
 int nw_run_attach_calls(struct nw_run *run, bool may_try, struct nw_error *err);

@@ -37,5 +37,5 @@ done
 has "an argument that there is not" "$? $(cat said)" "^2 .*no probe has an argument of that name"
 has "how it is named" "$(cat said)" 'nosuch:string'
 "$NOPWATCH" stat --hist 'json(s, n)' --from replies.txt >said 2>&1
-has "--hist takes none, and says so" "$? $(cat said)" "^2 .*--hist .*json"
+has "--hist finds none in text, and says what does" "$? $(xargs -d "\n" <said)" "^2 .*json\\(s, n\\).*not in text.*--by and --filter"
 finish

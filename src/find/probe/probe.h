@@ -71,6 +71,7 @@ struct nw_named_arg {
 	struct nw_type type;
 	/* For a string: the argument that has its length; "": it ends with a NUL. */
 	char length[32];
+	bool made; /* it is not fetched, but made of another argument (run/members.c) */
 };
 
 typedef NW_VEC(struct nw_named_arg) nw_named_args;

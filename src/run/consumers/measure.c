@@ -79,11 +79,6 @@ static int check_hists(const struct nw_measure *m, const struct nw_selection *se
 			found |= nw_arg_find(*probe, name) >= 0;
 		if (found)
 			continue;
-		if (strncmp(name, "json(", 5) == 0)
-			return nw_fail_usage(
-				err,
-				"--hist '%s': a member of JSON has no histogram; --by groups by it",
-				name);
 		nw_fail_usage(err, "--hist '%s': no probe has an argument of that name",
 			      name);
 		nw_error_hint(
@@ -702,10 +697,14 @@ int nw_measure_open(const struct nw_measure_options *options, struct nw_measure 
 	int ret = ok ? nw_by_parse(options->by, out->by, err) : nw_no_memory(err);
 	for (size_t i = 0; ret == 0 && i < options->hist_count; i++)
 		ret = nw_hist_parse(options->hists[i], &out->hists, err);
-	nw_vec_each (&out->hists, hist)
-		if (ret == 0 &&
-		    nw_strings_add(&out->uses, hist->name, strlen(hist->name)) < 0)
+	nw_vec_each (&out->hists, hist) {
+		const size_t len = strlen(hist->name);
+		if (ret == 0 && (nw_strings_add(&out->uses, hist->name, len) < 0 ||
+				 (strncmp(hist->name, "json(", 5) == 0 &&
+				  !nw_strings_has(&out->members, hist->name) &&
+				  nw_strings_add(&out->members, hist->name, len) < 0)))
 			ret = nw_no_memory(err);
+	}
 	if (ret < 0)
 		nw_measure_close(out);
 	return ret;
@@ -748,6 +747,8 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 				.large_pages = true,
 				.uses = (const char *const *)m->uses.item,
 				.use_count = m->uses.count,
+				.members = (const char *const *)m->members.item,
+				.member_count = m->members.count,
 			},
 		.start = start,
 		.armed = armed,
@@ -777,5 +778,6 @@ void nw_measure_close(struct nw_measure *m)
 	free(m->by);
 	nw_hists_free(&m->hists);
 	nw_strings_free(&m->uses);
+	nw_strings_free(&m->members);
 	*m = (struct nw_measure){0};
 }

@@ -34,6 +34,8 @@ int nw_run_check(struct nw_run *run, struct nw_error *err)
 {
 	int ret = nw_run_open_counts(run, err);
 
+	if (ret == 0)
+		ret = nw_run_open_members(run, err);
 	return ret == 0 && run->consumer.start
 		       ? run->consumer.start(run->consumer.arg, run, err)
 		       : ret;
