@@ -546,12 +546,9 @@ vm_check() { # KERNEL
   ! wants beside || vm_check_beside
   vm_check_states
   vm_check_kernel
-<<<<<<< HEAD
   vm_check_user_events
   vm_check_paths
-=======
   vm_check_rights
->>>>>>> 3ae64b95 (nopwatch works with CAP_DAC_OVERRIDE, and names the capabilities that are missing)
   ! wants flight || vm_check_flight "$1"
   vm_check_old "$1"
   vm_check_settings
