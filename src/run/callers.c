@@ -72,6 +72,10 @@ static int refuse_tracepoint(const struct nw_probe *probe, struct nw_error *err)
 			err,
 			"the C library's function that makes the call has them: --stack 'uprobe:libc.so.6:%s'",
 			call);
+	else if (strcmp(probe->provider, "sched") == 0)
+		nw_error_hint(
+			err,
+			"where spans sleep, and who called them, tells `nopwatch stat --states --stack func:FILE:FUNCTION`; the program's stack at each switch tells `perf record -e sched:sched_switch --call-graph dwarf -p PID`");
 	else
 		nw_error_hint(err, "uprobes and USDT probes have callers");
 	return -ENOTSUP;

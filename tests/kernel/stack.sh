@@ -354,6 +354,8 @@ else
 fi
 fails "an event of the kernel" 1 "--stack: sched:sched_process_fork has no callers: the kernel's own list of callers" \
   trace --stack 'tracepoint:sched:sched_process_fork' -- ./plain 1 1
+fails "... and what tells who was switched away from" 1 "nopwatch stat --states --stack func:FILE:FUNCTION" \
+  trace --stack tracepoint:sched:sched_switch -- ./plain 1 1
 fails "... that is asked for by name" 1 "the C library's function that makes the call has them: --stack 'uprobe:libc.so.6:read'" \
   trace --stack='syscalls:*' tracepoint:syscalls:sys_enter_read "uprobe:$PWD/plain:leaf" -- ./plain 1 1
 
