@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that the headers of old systems (RHEL 7, Ubuntu 16.04) do not have yet: elf.h, linux/magic.h. */
+/* Numbers that the headers of old systems (RHEL 7, Ubuntu 16.04) do not have yet: elf.h, linux/magic.h, sched.h. */
 #ifndef NOPWATCH_BASE_OLD_HEADERS_H
 #define NOPWATCH_BASE_OLD_HEADERS_H
 
 #include <elf.h>
 #include <linux/magic.h>
+#include <sched.h>
 
 #ifndef EM_RISCV
 #define EM_RISCV 243
@@ -20,6 +21,9 @@
 #endif
 #ifndef OVERLAYFS_SUPER_MAGIC
 #define OVERLAYFS_SUPER_MAGIC 0x794c7630
+#endif
+#ifndef CLONE_NEWCGROUP
+#define CLONE_NEWCGROUP 0x02000000
 #endif
 #ifndef CGROUP2_SUPER_MAGIC
 #define CGROUP2_SUPER_MAGIC 0x63677270

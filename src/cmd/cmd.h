@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "cmd/terminal/sink.h"
 #include "find/probe/probe.h"
+#include "find/process/cgroup.h"
 #include "run/engine.h"
 #include "run/flight/flight.h"
 #include "show/rows/output.h"
@@ -19,7 +20,7 @@
 /* ---- options ------------------------------------------------------------------------ */
 
 typedef NW_VEC(const char *) nw_args_texts;
-typedef NW_VEC(pid_t) nw_args_pids;
+typedef nw_pids nw_args_pids;
 
 /* The parsed command line. All commands share one set of options, in which a letter always has the same meaning. */
 struct nw_args {
@@ -32,9 +33,10 @@ struct nw_args {
 	bool has_after;
 
 	nw_args_pids pids, tids;
-	const char *file;   /* -x */
-	const char *from;   /* --from */
-	const char *output; /* -o */
+	NW_VEC(struct nw_cgroup_name) cgroups; /* --cgroup, --unit, --container */
+	const char *file;		       /* -x */
+	const char *from;		       /* --from */
+	const char *output;		       /* -o */
 	uint64_t duration_ns, interval_ns;
 	uint64_t at_ns; /* --at: the run begins at a multiple of it; 0: at once */
 	uint64_t count; /* -n; 0: not given */
@@ -123,6 +125,7 @@ struct nw_command {
 /* Groups of options; each ends in a blank. */
 #define NW_OPTIONS_RESULT "output format json "
 #define NW_OPTIONS_RUN                                                                      \
+	NW_OPTIONS_CGROUPS                                                                  \
 	"pid tid follow all exe types duration max-rate buffer string-size strict dry-run " \
 	"no-demangle debuginfod force quiet "
 #define NW_OPTIONS_SPANS "main-thread by filter span slower states net "
@@ -133,6 +136,7 @@ struct nw_command {
 #define NW_OPTIONS_PRINTED "slowest open spans-only plain "
 #define NW_OPTIONS_STACKS  "stack stack-size "
 #define NW_OPTIONS_STAT	   NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
+#define NW_OPTIONS_CGROUPS "cgroup unit container "
 #define NW_OPTIONS_EVENTS  NW_OPTIONS_RESULT "pid exe dry-run quiet "
 
 /* All commands in the order of `nopwatch help`. Each is defined as nw_cmd_NAME. */
@@ -203,6 +207,8 @@ int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *e
 /* Returns an option by its index in the table; NULL behind the last one. */
 const struct nw_option *nw_option_at(size_t index);
 bool nw_takes_option(const struct nw_command *command, const struct nw_option *option);
+/* May the option's argument be omitted? */
+bool nw_is_optional(const struct nw_option *option);
 /* Runs `nopwatch __complete WORD...`, which prints completions of the last word. Returns the exit status. */
 int nw_complete(int argc, char **argv);
 void nw_print_overview(FILE *to);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
+#include "request.h"
 #include "run/run.h"
 #include "show/rows/check.h"
 #include "show/text/text.h"
@@ -400,7 +400,7 @@ static int add_words(struct listing *list, struct nw_error *err)
 	return ret;
 }
 
-static int run(const struct nw_args *args)
+static int list_all(const struct nw_args *args)
 {
 	struct listing list = {.args = args,
 			       .search = {.file = args->file,
@@ -434,10 +434,33 @@ static int run(const struct nw_args *args)
 	return status;
 }
 
+/* The processes of control groups are taken as if -p named them. */
+static int run(const struct nw_args *args)
+{
+	struct nw_cgroups cgroups = {0};
+	struct nw_args with = *args;
+	nw_args_pids members = {0};
+	struct nw_error err;
+
+	if (!args->cgroups.count)
+		return list_all(args);
+	int ret = args->pids.count
+			  ? nw_fail_usage(&err, "list: -p and %s do not go together",
+					  nw_cgroup_options[args->cgroups.item[0].kind])
+			  : nw_find_members(args, true, &cgroups, &members, &err);
+	with.pids = members;
+	int status = ret < 0	     ? nw_failure(&nw_cmd_list, &err)
+		     : members.count ? list_all(&with)
+				     : NW_EXIT_FAILED;
+	nw_vec_free(&members);
+	nw_cgroups_free(&cgroups);
+	return status;
+}
+
 const struct nw_command nw_cmd_list = {
 	.name = "list",
 	.summary = "what can be probed",
-	.usage = "[-p PID | FILE...] [PATTERN...] [-- CMD]",
+	.usage = "[-p PID | --container NAME | FILE...] [PATTERN...] [-- CMD]",
 	.examples = "  nopwatch list ./server\n"
 		    "  nopwatch list -p 4711\n"
 		    "  nopwatch list -v ./server 'myserver:request*'\n"
@@ -457,7 +480,7 @@ const struct nw_command nw_cmd_list = {
 		"commands. --check is for tests of programs that have probes: it lists\n"
 		"what is wrong with the notes, and ends with 1 if anything is. Needs neither root nor\n"
 		"tracefs, but for user_events.",
-	.options = NW_OPTIONS_RESULT
+	.options = NW_OPTIONS_RESULT NW_OPTIONS_CGROUPS
 	"pid exe functions check types quiet verbose plain no-demangle debuginfod force color no-pager",
 	.run = run,
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* record: writes the raw pages in trace-cmd's format, for `report` and other tools. */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "request.h"
@@ -39,21 +41,43 @@ static int record(const struct nw_args *args, const char *path,
 	return 0;
 }
 
+/* Returns what a recording keeps for --by: of chosen control groups also which they are. NULL: no memory. */
+static char *kept_keys(const struct nw_args *args)
+{
+	static const char *const more[] = {"cgroup", "container"};
+	struct nw_buf keys = {0};
+
+	nw_buf_adds(&keys, args->by ? args->by : "");
+	for (size_t i = 0; args->cgroups.count && i < NW_COUNT(more); i++) {
+		nw_cleanup(nw_free_ptr) char *copy = strdup(nw_buf_str(&keys));
+		char *rest = copy, *key;
+		bool there = false;
+		while (copy && *nw_buf_str(&keys) && (key = nw_split_keys(&rest)))
+			there |= strcmp(key, more[i]) == 0;
+		keys.failed |= !copy;
+		if (!there)
+			nw_buf_printf(&keys, "%s%s", keys.len ? "," : "", more[i]);
+	}
+	nw_buf_adds(&keys, "");
+	return nw_buf_take(&keys);
+}
+
 static int run_through(const struct nw_args *args)
 {
+	nw_cleanup(nw_free_ptr) char *keys = kept_keys(args);
 	const struct nw_recorder_options options = {
 		.path = args->output ? args->output : "trace.dat",
 		.count = args->count,
 		.states = args->states,
-		.by = args->by,
+		.by = keys && *keys ? keys : NULL,
 		.arg = (void *)(uintptr_t)args,
 		.armed = armed,
 	};
 	struct nw_run_result result = {0};
-	struct nw_recorder *recorder;
+	struct nw_recorder *recorder = NULL;
 	struct nw_error err;
 	int status = NW_EXIT_OK;
-	int ret = nw_recorder_open(&options, &recorder, &err);
+	int ret = keys ? nw_recorder_open(&options, &recorder, &err) : nw_no_memory(&err);
 
 	if (ret == 0 && args->dry_run) {
 		const struct nw_consumer consumer = nw_recorder_consumer(recorder);
@@ -204,6 +228,11 @@ static int run(const struct nw_args *args)
 		ret = nw_fail_usage(
 			&err,
 			"--by: with --until nobody reads the hits as they come, and a title is not known later");
+	else if (until && args->cgroups.count)
+		ret = nw_fail_usage(
+			&err,
+			"%s: with --until nobody reads the hits as they come, and the control groups of their processes are not known later; -p names processes",
+			nw_cgroup_options[args->cgroups.item[0].kind]);
 	if (ret < 0)
 		return nw_failure(&nw_cmd_record, &err);
 	if (!with.keep_ns)
@@ -224,7 +253,7 @@ const struct nw_command nw_cmd_record = {
 	.details =
 		"Keeps the raw events in FILE (trace.dat), which `nopwatch report`, `stat --from` and\n"
 		"`trace --from` read on any machine, without privileges; trace-cmd and kernelshark\n"
-		"read it, too. --by title also keeps the titles of processes, for `report --by title`.\n\n"
+		"read it, too. --by title, cgroup or container also keeps these, for `report --by title`.\n\n"
 		"With --until, --until-signal or --until-cmd only what was before is kept: the ring\n"
 		"buffer overwrites its oldest events, nobody reads it, and FILE is written when a span\n"
 		"has taken so long, when SIGUSR2 comes, or when a command fails (docs/flight.md).",

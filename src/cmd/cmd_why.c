@@ -28,18 +28,37 @@ static int print(const struct nw_diagnosis *diagnosis, const char *label,
 	return ret;
 }
 
+/* Takes all processes of the control groups, and not only one of those that map the same files. */
+static int take_members(const struct nw_args *args, struct nw_request *request,
+			nw_pids *pids, struct nw_error *err)
+{
+	int ret = args->pids.count || !request->cgroups
+			  ? 0
+			  : nw_cgroups_members(request->cgroups, false, pids, err);
+
+	if (ret == 0 && pids->count) {
+		request->pids = pids->item;
+		request->pid_count = pids->count;
+	}
+	return ret;
+}
+
 static int why_one(const char *spec, const struct nw_args *args, const struct nw_tool *tool,
 		   const char *label, struct nw_sink *sink, int *fires,
 		   struct nw_error *err)
 {
 	struct nw_diagnosis diagnosis = {0};
 	struct nw_prepared prepared;
+	nw_pids members = {0};
 	int ret = nw_prepare(args, &prepared, err);
 
 	if (ret < 0)
 		return ret;
-	ret = nw_find_out_why(&prepared.request, spec, tool, &diagnosis, err);
+	ret = take_members(args, &prepared.request, &members, err);
+	if (ret == 0)
+		ret = nw_find_out_why(&prepared.request, spec, tool, &diagnosis, err);
 	nw_prepared_close(&prepared);
+	nw_vec_free(&members);
 	if (ret == 0) {
 		*fires = diagnosis.fires;
 		ret = print(&diagnosis, label, args, sink, err);
@@ -179,6 +198,7 @@ const struct nw_command nw_cmd_why = {
 		"and not run; --error takes what another tool said. kprobe:SYMBOL asks the same of\n"
 		"a function of the kernel.\n"
 		"Exit status: 0 it fires, 3 it does not and why is known, 4 that is not known.",
-	.options = NW_OPTIONS_RESULT "pid exe duration debuginfod force plain color error",
+	.options = NW_OPTIONS_RESULT NW_OPTIONS_CGROUPS
+	"pid exe duration debuginfod force plain color error",
 	.run = run,
 };

@@ -135,6 +135,20 @@ static int take_pids(const struct nw_option *option, struct nw_args *args,
 	return copy ? 0 : nw_no_memory(err);
 }
 
+/* Adds a control group; `least` is its kind. */
+static int take_cgroup(const struct nw_option *option, struct nw_args *args,
+		       const char *value, struct nw_error *err)
+{
+	struct nw_cgroup_name *slot = *value ? nw_vec_add(&args->cgroups) : NULL;
+
+	if (!*value)
+		return bad_value(option, value, err);
+	if (!slot)
+		return nw_no_memory(err);
+	*slot = (struct nw_cgroup_name){(enum nw_cgroup_kind)option->least, value};
+	return 0;
+}
+
 static int take_format(const struct nw_option *option, struct nw_args *args,
 		       const char *value, struct nw_error *err)
 {
@@ -258,6 +272,14 @@ static const struct nw_option options[] = {
 	 0, 0},
 	{NW_OPTIONS_TARGET, 0, "tid", "TID[,TID]", "only these threads", take_pids,
 	 FIELD(tids), "a thread id", 0, 0},
+	{NW_OPTIONS_TARGET, 0, "cgroup", "GROUP",
+	 "only processes in this control group, and below it", take_cgroup, FIELD(cgroups),
+	 "a control group", NW_CGROUP_NAMED, 0},
+	{NW_OPTIONS_TARGET, 0, "unit", "NAME", "only processes of this systemd unit",
+	 take_cgroup, FIELD(cgroups), "a unit", NW_CGROUP_UNIT, 0},
+	{NW_OPTIONS_TARGET, 0, "container", "NAME",
+	 "only processes of this container or pod (id or name)", take_cgroup,
+	 FIELD(cgroups), "a container", NW_CGROUP_CONTAINER, 0},
 	{NW_OPTIONS_TARGET, 0, "follow", NULL,
 	 "and the children of -p's processes; with CMD, only these", FLAG(follow)},
 	{NW_OPTIONS_TARGET, 0, "main-thread", NULL, "of each process only the main thread",
@@ -284,8 +306,10 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_OUTPUT, 'j', "json", NULL, "the same as -f json", take_json,
 	 FIELD(format), NULL, 0, 0},
 	{NW_OPTIONS_MEASURE, 0, "by", "KEY[,KEY]",
-	 "group by tid, pid, comm, cpu, title, an argument, json(...)", take_text,
-	 FIELD(by), "tid, pid, comm, cpu, title, an argument's name or sql(ARG)", 0, 0},
+	 "group by tid, pid, comm, title, container, ARG, ...",
+	 take_text, FIELD(by),
+	 "tid, pid, comm, cpu, title, cgroup, container, an argument's name or sql(ARG)", 0,
+	 0},
 	{NW_OPTIONS_OUTPUT, 0, "sort", "KEY",
 	 "by a column: hits, total, min, mean, p50, ..., name", take_sort, FIELD(view),
 	 "one of hits, rate, total, min, mean, p50, p90, p99, p99.9, max, abandoned, unmatched, discarded, name",
@@ -432,8 +456,7 @@ enum {
 	LONG_ONLY = 256
 };
 
-/* May the option's argument be omitted? */
-static bool is_optional(const struct nw_option *option)
+bool nw_is_optional(const struct nw_option *option)
 {
 	return option->arg && option->arg[0] == '[' && option->arg[1] == '=';
 }
@@ -456,7 +479,7 @@ static void make_tables(const struct nw_command *command, char *letters,
 		}
 		longs[used++] = (struct option){
 			.name = options[i].name,
-			.has_arg = options[i].arg ? is_optional(&options[i])
+			.has_arg = options[i].arg ? nw_is_optional(&options[i])
 							    ? optional_argument
 							    : required_argument
 						  : no_argument,
@@ -639,6 +662,10 @@ static int check_options(const struct nw_command *command, struct nw_args *args,
 		return nw_fail_usage(
 			err, "--tid names the threads that count, so it goes without %s",
 			wider);
+	if (args->cgroups.count && args->all)
+		return nw_fail_usage(
+			err, "%s names the processes that count, so it goes without -a",
+			nw_cgroup_options[args->cgroups.item[0].kind]);
 	if (args->stack_size && !args->stacks.count)
 		return nw_fail_usage(err, "--stack-size goes with --stack");
 	/* A format that shows only stacks must report that a recording has none. */
@@ -686,7 +713,7 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		int value = getopt_long(argc, argv, letters, longs, NULL);
 		/* The argument of --stack needs a "=", but most options take the next word as their value. */
 		if (value >= LONG_ONLY && !optarg &&
-		    is_optional(&options[value - LONG_ONLY]) && optind < argc &&
+		    nw_is_optional(&options[value - LONG_ONLY]) && optind < argc &&
 		    *argv[optind] != '-' && !strchr(argv[optind], ':'))
 			args.stack_word = argv[optind];
 		if (value == -1)
@@ -727,74 +754,11 @@ void nw_free_args(struct nw_args *args)
 	nw_vec_free(&args->words);
 	nw_vec_free(&args->pids);
 	nw_vec_free(&args->tids);
+	nw_vec_free(&args->cgroups);
 	nw_args_texts *const texts[] = {&args->spans,  &args->hists, &args->members,
 					&args->stacks, &args->types, &args->limits,
 					&args->remotes};
 	for (size_t i = 0; i < NW_COUNT(texts); i++)
 		nw_vec_free(texts[i]);
 	free(args->until.span);
-}
-
-/* ---- help --------------------------------------------------------------------------- */
-
-void nw_option_help(const struct nw_command *command, const struct nw_option *option,
-		    struct nw_buf *out)
-{
-	if (option->help)
-		nw_buf_adds(out, option->help);
-	else
-		nw_output_names(command->shows, out);
-}
-
-static const char *const group_titles[NW_OPTION_GROUPS] = {
-	[NW_OPTIONS_TARGET] = "target:",
-	[NW_OPTIONS_STOP] = "stop:",
-	[NW_OPTIONS_FLIGHT] = "flight recorder:",
-	[NW_OPTIONS_MEASURE] = "spans and groups:",
-	[NW_OPTIONS_OUTPUT] = "output:",
-	[NW_OPTIONS_OVERHEAD] = "overhead:",
-	[NW_OPTIONS_PERSISTENT] = "persistent events:",
-	[NW_OPTIONS_DANGER] = "danger:",
-	[NW_OPTIONS_OTHER] = "other options:",
-};
-
-static void print_option(const struct nw_command *command, const struct nw_option *option,
-			 struct nw_buf *out)
-{
-	char spelled[64];
-
-	snprintf(spelled, sizeof(spelled), "%s%c%s--%s%s%s", option->letter ? "-" : " ",
-		 option->letter ? option->letter : ' ', option->letter ? ", " : "  ",
-		 option->name, option->arg && !is_optional(option) ? " " : "",
-		 option->arg ? option->arg : "");
-	nw_buf_printf(out, "  %-26s ", spelled);
-	nw_option_help(command, option, out);
-	nw_buf_addc(out, '\n');
-}
-
-int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *err)
-{
-	struct nw_buf out = {0};
-
-	nw_buf_printf(&out, "usage: nopwatch %s %s\n\n%s\n", command->name, command->usage,
-		      command->summary);
-	if (command->examples)
-		nw_buf_printf(&out, "\nexamples:\n%s", command->examples);
-	nw_buf_printf(&out, "\n%s\n", command->details);
-	for (int group = 0; group < NW_OPTION_GROUPS; group++) {
-		bool titled = false;
-		for (size_t i = 0; i < NW_COUNT(options); i++) {
-			if (!nw_takes_option(command, &options[i]) ||
-			    (int)options[i].group != group)
-				continue;
-			if (!titled)
-				nw_buf_printf(&out, "\n%s\n", group_titles[group]);
-			titled = true;
-			print_option(command, &options[i], &out);
-		}
-	}
-	fputs(nw_buf_str(&out), to);
-	bool failed = out.failed;
-	nw_buf_free(&out);
-	return failed ? nw_no_memory(err) : 0;
 }

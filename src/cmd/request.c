@@ -86,10 +86,11 @@ static int open_from(struct nw_prepared *p, struct nw_error *err)
 {
 	const struct nw_args *args = p->args;
 
-	if (args->words.count || args->cmd || args->pids.count || args->tids.count)
+	if (args->words.count || args->cmd || args->pids.count || args->tids.count ||
+	    args->cgroups.count)
 		return nw_fail_usage(
 			err,
-			"a recording holds its own probes: --from goes without SPEC, -p and CMD");
+			"a recording holds its own probes: --from goes without SPEC, -p, --cgroup and CMD");
 	p->request.source_name = args->from;
 	if (strcmp(args->from, "-") == 0)
 		return open_file(p, STDIN_FILENO, err);
@@ -137,6 +138,41 @@ static int find_processes(struct nw_prepared *p, struct nw_error *err)
 	return 0;
 }
 
+int nw_find_members(const struct nw_args *args, bool distinct, struct nw_cgroups *out,
+		    nw_args_pids *pids, struct nw_error *err)
+{
+	if (!args->cgroups.count)
+		return 0;
+	int ret = nw_cgroups_find(args->cgroups.item, args->cgroups.count, out, err);
+	if (ret == 0)
+		ret = nw_cgroups_members(out, distinct, pids, err);
+	if (ret == 0 && !pids->count && !args->quiet)
+		nw_note("no process is in %s '%s' now",
+			nw_cgroup_options[args->cgroups.item[0].kind],
+			args->cgroups.item[0].text);
+	return ret;
+}
+
+/* Finds the control groups. If nothing else names processes, the probes are looked for in the files of those that are in them. */
+static int find_cgroups(struct nw_prepared *p, struct nw_error *err)
+{
+	const bool named = p->request.pid_count;
+	nw_args_pids members = {0};
+	int ret = nw_find_members(p->args, true, &p->cgroups, &members, err);
+
+	if (p->args->cgroups.count)
+		p->request.cgroups = &p->cgroups;
+	if (named || !p->args->cgroups.count) {
+		nw_vec_free(&members);
+		return ret;
+	}
+	p->processes = members;
+	p->request.pids = members.item;
+	p->request.pid_count = members.count;
+	p->request.members = true;
+	return ret;
+}
+
 int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_error *err)
 {
 	struct nw_buf line = {0};
@@ -156,6 +192,8 @@ int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_er
 					     &out->types, err);
 	if (ret == 0)
 		ret = find_processes(out, err);
+	if (ret == 0)
+		ret = find_cgroups(out, err);
 	if (ret < 0)
 		nw_prepared_close(out);
 	else if (!args->from)
@@ -167,6 +205,7 @@ void nw_prepared_close(struct nw_prepared *prepared)
 {
 	nw_types_free(&prepared->types);
 	nw_vec_free(&prepared->processes);
+	nw_cgroups_free(&prepared->cgroups);
 	free(prepared->command_line);
 	prepared->command_line = NULL;
 	nw_input_close(&prepared->input);

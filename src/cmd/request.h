@@ -11,7 +11,8 @@ struct nw_prepared {
 	struct nw_request request;
 	const struct nw_args *args;
 	char *command_line;
-	nw_args_pids processes; /* of --tid's threads */
+	nw_args_pids processes; /* of --tid's threads, or in the control groups */
+	struct nw_cgroups cgroups;
 	struct nw_types types;
 	struct nw_input input; /* the file of --from, if its length is known */
 	int fd;		       /* descriptor of the file; -1: none to close */
@@ -40,6 +41,12 @@ void nw_note_strays(const struct nw_measure *measure, const struct nw_run_result
 /* Prints a note if stacks may contain wrong functions or functions without names. */
 void nw_warn_stacks(const struct nw_args *args, const struct nw_run_result *result);
 
+/*
+ * Finds the control groups of --cgroup, --unit and --container, and the processes that are in them now. distinct: of processes
+ * that map the same files only one. Without these options it does nothing.
+ */
+int nw_find_members(const struct nw_args *args, bool distinct, struct nw_cgroups *out,
+		    nw_args_pids *pids, struct nw_error *err);
 /* Opens the output of a command as its run begins. --dry-run only tries whether the file can be written. */
 int nw_output_start(const struct nw_args *args, struct nw_sink *sink, struct nw_error *err);
 /* --dry-run: prints the run as shell commands with the same effect on the kernel. Returns the exit status. */

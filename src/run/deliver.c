@@ -115,11 +115,25 @@ static nw_noinline int filter_out(struct nw_run *run, const struct nw_hit *hit,
 	return tell_other(run, NW_HIT_FILTERED, hit, task);
 }
 
-/* Returns the thread of a hit; NULL: it is not a traced thread. */
-static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid)
+/* Is the process of a hit at this time in one of the control groups? The idle thread is in none. */
+static nw_noinline bool is_member(struct nw_run *run, const struct nw_task *task,
+				  uint64_t time)
+{
+	const char *text = task->pid > 0 ? nw_observed_get(run->result->observed,
+							   NW_OBSERVED_MEMBER, task->pid,
+							   task->tid, time)
+					 : NULL;
+
+	return text && strcmp(text, "1") == 0;
+}
+
+/* Returns the thread of a hit at this time; NULL: it is not a traced thread. */
+static const struct nw_task *wanted_task(struct nw_run *run, int32_t tid, uint64_t time)
 {
 	const struct nw_task *task = nw_tasks_get(run->delivery.tasks, tid);
 
+	if (nw_unlikely(run->result->by_cgroup) && task->wanted)
+		return is_member(run, task, time) ? task : NULL;
 	if (task->wanted)
 		return task;
 	if (run->live.session) /* not for a recording */
@@ -192,7 +206,7 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 		if (run->live.session)
 			nw_session_note_tid(run->live.session, hit->tid);
 	}
-	if (run->delivery.needs_tasks && !(task = wanted_task(run, hit->tid)))
+	if (run->delivery.needs_tasks && !(task = wanted_task(run, hit->tid, hit->time)))
 		return tell_other(run, NW_HIT_UNTRACED, hit, NULL);
 	if (nw_unlikely(nw_join_missing(run->delivery.join, hit)) &&
 	    !take_incomplete(run, hit))
@@ -275,6 +289,20 @@ static void take_name(struct nw_run *run, const struct nw_record *record)
 		nw_session_thread_left_filter(run->live.session, tid);
 }
 
+/* Tells of a process that is born, and not of a thread: a process has the number of its first thread. */
+static void tell_born(struct nw_run *run, const struct nw_record *record)
+{
+	const int32_t born = nw_record_born(record);
+	const int32_t parent = nw_tasks_get(run->delivery.tasks, record->tid)->pid;
+
+	if (nw_tasks_get(run->delivery.tasks, born)->pid != born)
+		return;
+	const uint64_t now = run->live.session ? nw_session_now(run->live.session)
+					       : record->time;
+	nw_observed_born(run->result->observed, born, parent, record->tid, record->time,
+			 now - nw_min64(now, record->time));
+}
+
 /* Takes a loss or an event of a thread, which may also be a hit. */
 static nw_noinline int take_other(struct nw_run *run, const struct nw_record *record)
 {
@@ -317,6 +345,8 @@ static nw_noinline int take_other(struct nw_run *run, const struct nw_record *re
 	if (nw_unlikely(run->result->observed) && old_tid)
 		nw_observed_exec(run->result->observed, part.tid);
 	nw_tasks_record(run->delivery.tasks, &part);
+	if (nw_unlikely(run->result->observed) && nw_record_born(&part))
+		tell_born(run, &part);
 	if (nw_unlikely(run->result->named_threads))
 		take_name(run, &part);
 	return ret;
@@ -339,14 +369,14 @@ static size_t keep_wanted(struct nw_run *run, struct nw_hit *hits, size_t count)
 		const int32_t tid = hits[i].tid;
 		for (end = i + 1; end < count && hits[end].tid == tid; end++)
 			;
-		if (wanted_task(run, tid)) {
+		if (wanted_task(run, tid, hits[i].time)) {
 			if (wanted != i)
 				memmove(&hits[wanted], &hits[i], (end - i) * sizeof(*hits));
 			wanted += end - i;
 			continue;
 		}
 		for (size_t untraced = i + 1; untraced < end; untraced++)
-			(void)wanted_task(run, tid);
+			(void)wanted_task(run, tid, hits[i].time);
 	}
 	return wanted;
 }

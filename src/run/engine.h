@@ -23,6 +23,7 @@
 #include "why/why.h"
 
 struct nw_observed;
+struct nw_cgroups;
 
 /* ---- generated code ----------------------------------------------------------------- */
 
@@ -62,6 +63,10 @@ struct nw_request {
 	 * last of them. */
 	const pid_t *tids;
 	size_t tid_count;
+	/* Only processes in these control groups count, of `pids` if there are any; NULL: all. */
+	const struct nw_cgroups *cgroups;
+	/* `pids` are those that were in the groups at the beginning: they only tell where the probes are. */
+	bool members;
 	/* argv of a program that is started when all probes are armed; or NULL. */
 	char *const *command;
 	/* All processes count: pids and command only tell where the probes are, and when the run ends */
@@ -136,6 +141,7 @@ struct nw_run_result {
 	struct nw_armed armed;	       /* which events the kernel accepted */
 	bool has_filter, has_stacks;   /* hits were filtered; hits have stack pointers */
 	bool restricted;	       /* only target processes count */
+	bool by_cgroup;		       /* only processes in control groups count */
 	/* The target processes (-p or CMD), by the numbers of the kernel that recorded the hits */
 	nw_pids pids;
 	nw_pids tids; /* only these of their threads (--tid); none: all of them */
@@ -224,7 +230,10 @@ struct nw_event_line nw_run_event_line(const struct nw_run *run, const struct nw
 				       const struct nw_task *task);
 /* Facts of a hit that only the running system knows (observed.h). */
 enum nw_observed_what {
-	NW_OBSERVED_TITLE, /* of its process */
+	NW_OBSERVED_TITLE,     /* of its process */
+	NW_OBSERVED_CGROUP,    /* the path of its process's control group */
+	NW_OBSERVED_CONTAINER, /* what the container of its process is called; "-": none */
+	NW_OBSERVED_MEMBER,    /* "1": its process is in request.cgroups; else "0" */
 	NW_OBSERVED_COUNT
 };
 /* Prepares to tell it, in the consumer's start(). It is an error if the source cannot tell; `key` is the user's word. */

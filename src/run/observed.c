@@ -2,8 +2,11 @@
 /* See observed.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "observed.h"
 #include "run.h"
@@ -18,11 +21,17 @@ struct observed {
 	enum nw_observed_what what;
 	pid_t pid;
 	uint64_t since, read_ns;
-	char *text; /* NULL: not known; "": the process has ended */
+	char *text;	/* NULL: not known; "": the process has ended */
+	bool kept;	/* a recording has it */
+	uint64_t start; /* when the process began, in ticks since boot; 0: not known */
+	bool inherited; /* it is the parent's, and was not read of the process itself */
 };
 
 struct nw_observed {
 	const struct nw_pid_space *space;
+	const struct nw_cgroups *cgroups;
+	struct nw_containers containers;
+	bool used[NW_OBSERVED_COUNT];
 	/* Live: one for each process, which the table finds. A recording: sorted before the first is asked for. */
 	NW_VEC(struct observed) texts;
 	struct nw_hash_table table;
@@ -36,7 +45,11 @@ struct nw_observed {
 };
 
 /* The word of a recording's line. */
-static const char *const words_of[NW_OBSERVED_COUNT] = {[NW_OBSERVED_TITLE] = "title"};
+static const char *const words_of[NW_OBSERVED_COUNT] = {
+	[NW_OBSERVED_TITLE] = "title",
+	[NW_OBSERVED_CGROUP] = "cgroup",
+	[NW_OBSERVED_CONTAINER] = "container",
+	[NW_OBSERVED_MEMBER] = "member"};
 
 static uint64_t hash_of(enum nw_observed_what what, pid_t pid)
 {
@@ -87,22 +100,72 @@ static void keep(struct nw_observed *o, const struct observed *it, uint64_t time
 	o->failed |= o->kept.failed;
 }
 
+/* Writes the end of a text that does not fit: the last parts of a path say most. */
+static void put_end(const char *text, size_t len, char *out, size_t size)
+{
+	size_t left = len < size ? len : size - 4;
+
+	snprintf(out, size, "%s%.*s", left < len ? "..." : "", (int)left,
+		 text + (len - left));
+}
+
+/* Reads what is told of a process's control group. If
+ * something is known, what the kernel shows of a process that is ending is of no use. */
+static int read_cgroup(struct nw_observed *o, struct observed *it, pid_t tid, char *out,
+		       size_t size)
+{
+	struct nw_buf text = {0};
+	uint64_t start = 0;
+	size_t len;
+	int ret = nw_pid_space_cgroup(o->space, it->pid, tid, &start, &text);
+
+	if (ret == -EAGAIN && !it->text)
+		ret = 0;
+	/* Both times are cut to ticks. */
+	if (start && it->start && (start > it->start + 1 || start + 1 < it->start))
+		ret = -ESRCH; /* a later process has the number */
+	if (ret == 0 && start && !it->start)
+		it->start = start;
+	const char *path = nw_cgroup_path(nw_buf_str(&text), &len);
+	if (ret == 0 && it->what == NW_OBSERVED_MEMBER) {
+		snprintf(out, size, "%d",
+			 o->cgroups && nw_cgroups_have(o->cgroups, nw_buf_str(&text)));
+	} else if (ret == 0 && it->what == NW_OBSERVED_CGROUP) {
+		put_end(path, len, out, size);
+	} else if (ret == 0) {
+		const char *label = nw_containers_label(&o->containers, o->space, path,
+							len);
+		o->failed |= !label;
+		snprintf(out, size, "%s", label ? label : "");
+	}
+	o->failed |= text.failed;
+	nw_buf_free(&text);
+	return ret;
+}
+
 /* Reads the text again. If that fails, the process is ending, and the last text stays. */
-static void read_again(struct nw_observed *o, struct observed *it, uint64_t time)
+static void read_again(struct nw_observed *o, struct observed *it, pid_t tid)
 {
 	char text[NW_OBSERVED_BYTES];
+	int ret = it->what == NW_OBSERVED_TITLE
+			  ? nw_pid_space_title(o->space, it->pid, text, sizeof(text))
+			  : read_cgroup(o, it, tid, text, sizeof(text));
 
-	if (nw_pid_space_title(o->space, it->pid, text, sizeof(text)) < 0 ||
-	    (it->text && strcmp(it->text, text) == 0))
+	it->read_ns = nw_clock_ns(CLOCK_MONOTONIC);
+	if (ret < 0)
+		return;
+	it->inherited = false;
+	if (it->text && strcmp(it->text, text) == 0)
 		return;
 	free(it->text);
 	it->text = strdup(text);
+	it->kept = false;
 	o->failed |= !it->text;
-	keep(o, it, time);
 }
 
-static const char *observe(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
-			   uint64_t time)
+/* Finds a process, and reads its text if that was not read for a while. */
+static struct observed *look(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
+			     pid_t tid)
 {
 	struct observed *it = find(o, what, pid);
 	const uint64_t now = nw_clock_ns(CLOCK_MONOTONIC);
@@ -110,23 +173,33 @@ static const char *observe(struct nw_observed *o, enum nw_observed_what what, pi
 
 	if (!it)
 		it = add(o, what, pid);
-	if (!it)
+	if (it && (!it->read_ns || now - it->read_ns >= age))
+		read_again(o, it, tid);
+	return it;
+}
+
+static const char *observe(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
+			   pid_t tid, uint64_t time)
+{
+	struct observed *it = look(o, what, pid, tid);
+
+	if (!it || !it->text)
 		return NULL;
-	if (!it->read_ns || now - it->read_ns >= age) {
-		read_again(o, it, time);
-		it->read_ns = now;
-	}
+	if (!it->kept)
+		keep(o, it, time);
+	it->kept = true;
 	return it->text;
 }
 
-void nw_observed_exit(struct nw_observed *o, pid_t pid, uint64_t time)
+static void forget(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
+		   uint64_t time)
 {
-	struct observed *it = o->space ? find(o, NW_OBSERVED_TITLE, pid) : NULL;
+	struct observed *it = find(o, what, pid);
 
 	if (!it)
 		return;
 	const struct observed last = o->texts.item[o->texts.count - 1];
-	if (it->text)
+	if (it->text && it->kept)
 		keep(o, &(struct observed){.what = it->what, .pid = pid}, time);
 	free(it->text);
 	nw_hash_table_remove(&o->table, hash_of(it->what, pid),
@@ -136,15 +209,101 @@ void nw_observed_exit(struct nw_observed *o, pid_t pid, uint64_t time)
 	o->texts.count--;
 }
 
+void nw_observed_exit(struct nw_observed *o, pid_t pid, uint64_t time)
+{
+	for (size_t i = 0; o->space && i < NW_OBSERVED_COUNT; i++)
+		forget(o, (enum nw_observed_what)i, pid, time);
+}
+
+/* Does a new process have the text of its parent? */
+static bool is_inherited(const struct nw_observed *o, size_t what)
+{
+	return o->space && o->used[what] && what != NW_OBSERVED_TITLE;
+}
+
+/* Returns when something was, so long ago, in ticks since boot, as /proc tells when a process began. */
+static uint64_t ticks_ago(uint64_t age_ns)
+{
+	const uint64_t tick = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	return (nw_clock_ns(CLOCK_BOOTTIME) - age_ns) / tick;
+}
+
+void nw_observed_born(struct nw_observed *o, pid_t pid, pid_t parent, pid_t parent_tid,
+		      uint64_t time, uint64_t age_ns)
+{
+	const uint64_t start = o->space ? ticks_ago(age_ns) : 0;
+
+	for (size_t i = 0; i < NW_OBSERVED_COUNT; i++) {
+		const enum nw_observed_what what = (enum nw_observed_what)i;
+		if (!is_inherited(o, i))
+			continue;
+		forget(o, what, pid, time); /* its end was not recorded */
+		const struct observed *from = look(o, what, parent, parent_tid);
+		nw_cleanup(nw_free_ptr) char *text = from && from->text ? strdup(from->text)
+									: NULL;
+		const uint64_t read_ns = from ? from->read_ns : 0;
+		o->failed |= from && from->text && !text;
+		struct observed *it = add(o, what, pid);
+		if (!it)
+			continue;
+		it->start = start;
+		if (!text)
+			read_again(o, it, pid);
+		if (!text)
+			continue;
+		it->text = text;
+		it->read_ns = read_ns;
+		it->inherited = true;
+		text = NULL;
+	}
+}
+
+/*
+ * A process that enters a control group mostly does it before it starts a program there. If it has ended before this is read, it may
+ * have been in it or not.
+ */
+static void doubt(struct observed *it)
+{
+	if (!it->inherited || it->what != NW_OBSERVED_MEMBER || strcmp(it->text, "1") == 0)
+		return;
+	free(it->text);
+	it->text = NULL;
+}
+
 void nw_observed_exec(struct nw_observed *o, pid_t pid)
 {
-	struct observed *it = o->space ? find(o, NW_OBSERVED_TITLE, pid) : NULL;
+	struct observed *title = o->space ? find(o, NW_OBSERVED_TITLE, pid) : NULL;
 
-	if (it)
-		it->read_ns = 0;
+	if (title)
+		title->read_ns = 0;
+	for (size_t i = 0; i < NW_OBSERVED_COUNT; i++) {
+		struct observed *it = is_inherited(o, i)
+					      ? look(o, (enum nw_observed_what)i, pid, pid)
+					      : NULL;
+		if (it)
+			read_again(o, it, pid);
+		if (it && it->text)
+			doubt(it);
+	}
+}
+
+void nw_observed_look(struct nw_observed *o, pid_t pid)
+{
+	for (size_t i = 0; i < NW_OBSERVED_COUNT; i++)
+		if (is_inherited(o, i))
+			look(o, (enum nw_observed_what)i, pid, pid);
 }
 
 /* ---- in a recording ----------------------------------------------------------------- */
+
+bool nw_observed_is_word(const char *word)
+{
+	for (size_t i = 0; i < NW_OBSERVED_COUNT; i++)
+		if (strcmp(word, words_of[i]) == 0)
+			return true;
+	return false;
+}
 
 bool nw_observed_line(struct nw_observed *o, char *const *words, size_t count)
 {
@@ -157,6 +316,7 @@ bool nw_observed_line(struct nw_observed *o, char *const *words, size_t count)
 		    pid > INT32_MAX || strlen(words[3]) >= NW_OBSERVED_BYTES ||
 		    o->texts.count >= NW_OBSERVED_MOST)
 			return true; /* the recording is hostile or damaged */
+		o->used[i] = true;
 		struct observed *it = nw_vec_add(&o->texts);
 		if (it)
 			*it = (struct observed){.what = (enum nw_observed_what)i,
@@ -200,21 +360,19 @@ static const char *recorded(struct nw_observed *o, enum nw_observed_what what, p
 
 bool nw_observed_has(const struct nw_observed *o, enum nw_observed_what what)
 {
-	nw_vec_each (&o->texts, it)
-		if (it->what == what)
-			return true;
-	return false;
+	return o->used[what];
 }
 
 /* ---- both --------------------------------------------------------------------------- */
 
 const char *nw_observed_get(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
-			    uint64_t time)
+			    pid_t tid, uint64_t time)
 {
-	const char *text = o->space ? observe(o, what, pid, time)
+	const char *text = o->space ? observe(o, what, pid, tid, time)
 				    : recorded(o, what, pid, time);
 
-	o->unknown[what] += text == NULL;
+	/* The live run has told of hits whose groups were not known; a recording leaves them out as it did. */
+	o->unknown[what] += text == NULL && (o->space || what != NW_OBSERVED_MEMBER);
 	return text;
 }
 
@@ -237,25 +395,54 @@ void nw_observed_keep(struct nw_observed *o)
 void nw_observed_save(const struct nw_observed *o, struct nw_buf *out)
 {
 	/* A recording of processes whose titles are all unknown has them, too. */
-	nw_buf_adds(out, "title 0 0 -\n");
+	for (size_t i = 0; i < NW_OBSERVED_COUNT; i++)
+		if (o->used[i])
+			nw_buf_printf(out, "%s 0 0 -\n", words_of[i]);
 	nw_buf_add(out, nw_buf_str(&o->kept), o->kept.len);
 	out->failed |= o->failed;
 }
 
-void nw_observed_tell(const struct nw_observed *o, const struct nw_run *run)
+static void tell_unknown(const struct nw_observed *o, const struct nw_run *run)
 {
-	const uint64_t unknown = o->unknown[NW_OBSERVED_TITLE];
+	const uint64_t titles = o->unknown[NW_OBSERVED_TITLE];
+	const uint64_t groups = nw_max64(o->unknown[NW_OBSERVED_CGROUP],
+					 o->unknown[NW_OBSERVED_CONTAINER]);
+	const uint64_t members = o->unknown[NW_OBSERVED_MEMBER];
 
-	if (unknown)
+	if (titles)
 		nw_run_notice(
 			run,
 			nw_plural(
-				unknown,
+				titles,
 				"the title is not known at %" PRIu64
 				" hit ('?'): its process had ended before the title was read",
 				"the title is not known at %" PRIu64
 				" hits ('?'): their processes had ended before the title was read"),
-			unknown);
+			titles);
+	if (groups)
+		nw_run_notice(
+			run,
+			nw_plural(
+				groups,
+				"the control group is not known at %" PRIu64
+				" hit ('?'): its process had ended before the group was read",
+				"the control group is not known at %" PRIu64
+				" hits ('?'): their processes had ended before the group was read"),
+			groups);
+	if (members)
+		nw_run_notice(
+			run,
+			nw_plural(
+				members,
+				"%" PRIu64
+				" hit is not counted: its process had ended before its control group was read",
+				"%" PRIu64
+				" hits are not counted: their processes had ended before their control groups were read"),
+			members);
+}
+
+static void tell_not_searched(const struct nw_observed *o, const struct nw_run *run)
+{
 	if (o->not_searched[NW_OBSERVED_TITLE])
 		nw_run_notice(
 			run,
@@ -267,16 +454,32 @@ void nw_observed_tell(const struct nw_observed *o, const struct nw_run *run)
 			o->code == ETIMEDOUT
 				? "the expression took longer than 0.1 s of processor time for a title"
 				: nw_strerror(o->code));
+}
+
+void nw_observed_tell(const struct nw_observed *o, const struct nw_run *run)
+{
+	tell_unknown(o, run);
+	tell_not_searched(o, run);
 	if (o->left_out)
 		nw_run_notice(
 			run,
 			nw_plural(
 				o->left_out,
 				"%" PRIu64
-				" change of a title is not in the recording, which has 65,536 of them",
+				" change of a title or control group is not in the recording, which has 65,536 of them",
 				"%" PRIu64
-				" changes of titles are not in the recording, which has 65,536 of them"),
+				" changes of titles and control groups are not in the recording, which has 65,536 of them"),
 			o->left_out);
+}
+
+void nw_observed_use(struct nw_observed *o, enum nw_observed_what what)
+{
+	o->used[what] = true;
+}
+
+void nw_observed_set_cgroups(struct nw_observed *o, const struct nw_cgroups *cgroups)
+{
+	o->cgroups = cgroups;
 }
 
 int nw_observed_open(const struct nw_pid_space *space, struct nw_observed **out)
@@ -296,6 +499,7 @@ void nw_observed_free(struct nw_observed *o)
 		free(it->text);
 	nw_vec_free(&o->texts);
 	nw_hash_table_free(&o->table);
+	nw_containers_free(&o->containers);
 	nw_buf_free(&o->kept);
 	free(o);
 }

@@ -322,8 +322,9 @@ int nw_run_observe(struct nw_run *run, enum nw_observed_what what, const char *k
 	if (!run->result->observed && run->source->live &&
 	    nw_observed_open(&run->live.space, &run->result->observed) < 0)
 		return nw_no_memory(err);
-	if (run->source->live ||
-	    (run->result->observed && nw_observed_has(run->result->observed, what)))
+	if (run->source->live)
+		nw_observed_use(run->result->observed, what);
+	if (run->result->observed && nw_observed_has(run->result->observed, what))
 		return 0;
 	return cannot_observe(run, key, err);
 }
@@ -331,7 +332,7 @@ int nw_run_observe(struct nw_run *run, enum nw_observed_what what, const char *k
 const char *nw_run_observed(struct nw_run *run, enum nw_observed_what what,
 			    const struct nw_hit *hit, pid_t pid)
 {
-	return nw_observed_get(run->result->observed, what, pid, hit->time);
+	return nw_observed_get(run->result->observed, what, pid, hit->tid, hit->time);
 }
 
 void nw_run_not_searched(struct nw_run *run, enum nw_observed_what what, int code)

@@ -54,6 +54,7 @@ struct nw_run_live {
 	struct nw_child child;
 	struct nw_wake wake; /* also used for text that is read as it comes */
 	struct nw_pid_space space;
+	int own_cgroups; /* nw_cgroup_leave_host() takes it */
 	struct nw_tracefs fs;
 	struct nw_features features;
 	struct nw_session *session;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "observed.h"
 #include "run.h"
 
 /* ---- probes ------------------------------------------------------------------------- */
@@ -293,6 +294,7 @@ static int select_probes(const struct nw_request *request, char **command,
 	struct nw_scope scope = {
 		.pids = request->pids,
 		.pid_count = request->pid_count,
+		.members = request->members,
 		.file = request->file,
 		.force = request->force,
 		.no_demangle = request->no_demangle,
@@ -353,6 +355,10 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 				&run->result->selection, err);
 	if (ret == 0)
 		ret = nw_run_select_stacks(run, err);
+	if (ret == 0 && run->request->cgroups)
+		ret = nw_run_observe(run, NW_OBSERVED_MEMBER, "cgroup", err);
+	if (ret == 0 && run->request->cgroups)
+		nw_observed_set_cgroups(run->result->observed, run->request->cgroups);
 	if (ret == 0 && consumer->needs.stacks)
 		ret = find_frames(run->request, &run->result->selection, err);
 	struct nw_error why;
@@ -525,10 +531,11 @@ static int collect_tids(struct nw_run *run, struct nw_error *err)
 int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
-	bool by_command = run->live.child.pid && !request->pid_count && !request->all;
+	bool by_command = run->live.child.pid && !request->pid_count && !request->all &&
+			  (!request->cgroups || request->follow);
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < request->pid_count; i++) {
+	for (size_t i = 0; ret == 0 && !request->members && i < request->pid_count; i++) {
 		if (!request->tid_count)
 			ret = nw_wake_watch(&run->live.wake, request->pids[i], err);
 		if (ret == 0 && !request->all)
@@ -538,7 +545,9 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 		ret = nw_run_counts_command(run, err);
 	if (ret > 0)
 		ret = add_pid(&run->result->pids, nw_pid_shown(run->live.child.pid), err);
-	run->result->restricted = run->result->pids.count > 0 || request->main_thread;
+	run->result->by_cgroup = request->cgroups != NULL;
+	run->result->restricted = run->result->pids.count > 0 || request->main_thread ||
+				  request->cgroups;
 	if (ret == 0 && request->follow)
 		ret = nw_run_add_descendants(&run->result->pids, err);
 	nw_pid_space_open(&run->live.space);
@@ -548,7 +557,10 @@ int nw_run_collect_pids(struct nw_run *run, struct nw_error *err)
 	if (ret == 0)
 		ret = collect_tids(run, err);
 	if (ret == 0 && run->result->observed)
-		ret = nw_pid_space_check(&run->live.space, "--by title", err);
+		ret = nw_pid_space_check(
+			&run->live.space,
+			request->cgroups ? "--cgroup" : "--by title, cgroup or container",
+			err);
 	return ret == 0 && request->stack_count
 		       ? nw_pid_space_check(&run->live.space, "--stack", err)
 		       : ret;

@@ -89,7 +89,7 @@ says 2 "'x..' is not a span: START or END is missing" stat --span 'x..' -x "$SER
 says 2 "'xy' is not a span: START..END is missing" stat --span 'xy' -x "$SERVER" 'myserver:*'
 says 2 "'a..b' is not a span: no probe that is traced is its START" stat --span 'a..b' -x "$SERVER" 'myserver:*'
 says 2 "--by 'nothing': no probe has an argument of that name" stat --by nothing -x "$SERVER" 'myserver:*'
-says 2 "a recording holds its own probes: --from goes without SPEC, -p and CMD" stat --from x a:b
+says 2 "a recording holds its own probes: --from goes without SPEC, -p, --cgroup and CMD" stat --from x a:b
 says 1 "cannot read 'a': No such file or directory" report a b
 
 says 1 "cannot open '/no/such/file': No such file or directory" list /no/such/file

@@ -27,7 +27,7 @@ static bool take(const char *word, const char *time, const char *pid, const char
 
 static const char *title(pid_t pid, uint64_t time)
 {
-	const char *text = nw_observed_get(observed, NW_OBSERVED_TITLE, pid, time);
+	const char *text = nw_observed_get(observed, NW_OBSERVED_TITLE, pid, pid, time);
 
 	return text ? text : "(unknown)";
 }
@@ -74,5 +74,25 @@ START_TEST(damaged_lines_are_passed_over)
 }
 END_TEST
 
+/* Whether a process is in the control groups is told apart from its title, though both are of one process. */
+START_TEST(each_fact_is_told_by_itself)
+{
+	ck_assert(take("title", "100", "7", "a title"));
+	ck_assert(!nw_observed_has(observed, NW_OBSERVED_MEMBER));
+	ck_assert(take("member", "100", "7", "1"));
+	ck_assert(take("member", "200", "7", "0"));
+	ck_assert(take("cgroup", "100", "7", "/a"));
+	ck_assert(take("container", "100", "7", "web"));
+	ck_assert(nw_observed_has(observed, NW_OBSERVED_MEMBER));
+	ck_assert_str_eq(nw_observed_get(observed, NW_OBSERVED_MEMBER, 7, 7, 199), "1");
+	ck_assert_str_eq(nw_observed_get(observed, NW_OBSERVED_MEMBER, 7, 7, 200), "0");
+	ck_assert_str_eq(nw_observed_get(observed, NW_OBSERVED_CGROUP, 7, 7, 200), "/a");
+	ck_assert_str_eq(nw_observed_get(observed, NW_OBSERVED_CONTAINER, 7, 7, 200),
+			 "web");
+	ck_assert_str_eq(title(7, 200), "a title");
+	ck_assert(nw_observed_is_word("member") && !nw_observed_is_word("members"));
+}
+END_TEST
+
 UNIT_MAIN_WITH("observed", setup, teardown, a_title_counts_until_the_next,
-	       damaged_lines_are_passed_over)
+	       each_fact_is_told_by_itself, damaged_lines_are_passed_over)

@@ -11,10 +11,25 @@
 
 #include "select.h"
 
+/* Are two images one file? Containers of one image share its files, each by an overlayfs with a device number of its own; the kernel
+ * probes the file below, once. */
+static bool is_one_file(const struct nw_image *a, const struct nw_image *b)
+{
+	const struct nw_file_id id = nw_image_file_id(b);
+
+	return nw_image_is_same(a, &id) ||
+	       (a->overlay && b->overlay && !*a->build_id && !*b->build_id &&
+		a->ino == b->ino && a->size == b->size && a->mtime == b->mtime);
+}
+
 /* Adds an image to the selection, or frees it and returns the selection's image of the same file. NULL: no memory. */
 static struct nw_image *adopt(struct nw_selection *selection, struct nw_image *image)
 {
-	struct nw_image *known = nw_images_find(&selection->images, image->dev, image->ino);
+	struct nw_image *known = NULL;
+
+	nw_vec_each (&selection->images, it)
+		if (!known && is_one_file(*it, image))
+			known = *it;
 
 	if (known) {
 		if (known != image)
@@ -112,6 +127,8 @@ static int add_mapped(const struct nw_spec *spec, const struct nw_scope *scope, 
 	int ret = nw_process_images(pid, functions || *spec->path, scope->force, &mapped,
 				    err);
 
+	if (ret == -ESRCH && scope->members)
+		ret = 0;
 	nw_vec_each (&mapped, image) {
 		if (ret == 0 && (!*spec->path || mapped_as(pid, *image, spec->path)))
 			ret = add_candidate(selection, *image, out, err);

@@ -274,6 +274,7 @@ struct nw_kernel_events {
 struct nw_scope {
 	const pid_t *pids;
 	size_t pid_count;
+	bool members;	     /* they come and go: one that has ended has no files */
 	const char *file;    /* -x */
 	const char *command; /* the resolved executable of CMD */
 	bool force;

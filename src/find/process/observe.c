@@ -84,6 +84,42 @@ int nw_pid_space_title(const struct nw_pid_space *space, pid_t pid, char *out, s
 	return 0;
 }
 
+/* Reads a file of /proc/PID. */
+static int read_file(const struct nw_pid_space *space, pid_t pid, const char *file,
+		     struct nw_buf *out)
+{
+	char path[PROC_PATH];
+	int dir = place(space, pid, file, path);
+
+	nw_buf_clear(out);
+	return dir == -ESRCH ? -ESRCH : nw_buf_read_file(out, dir, path);
+}
+
+int nw_pid_space_cgroup(const struct nw_pid_space *space, pid_t pid, pid_t tid,
+			uint64_t *start, struct nw_buf *out)
+{
+	const pid_t numbers[] = {pid, tid};
+	int ret = -ESRCH;
+
+	for (size_t i = 0; i < NW_COUNT(numbers); i++) {
+		struct nw_process_stat stat = {0};
+		struct nw_buf text = {0};
+		if (i && tid == pid)
+			break;
+		if (read_file(space, numbers[i], "cgroup", out) < 0)
+			continue;
+		/* stat is read behind it: a process that is not ending then was not ending before */
+		bool known = read_file(space, numbers[i], "stat", &text) == 0 &&
+			     nw_proc_stat(nw_buf_str(&text), &stat) == 0;
+		nw_buf_free(&text);
+		*start = i ? 0 : stat.start;
+		ret = known && !stat.exiting ? 0 : -EAGAIN;
+		if (ret == 0)
+			break;
+	}
+	return ret;
+}
+
 int nw_pid_space_path(const struct nw_pid_space *space, pid_t pid, int32_t fd, char *out,
 		      size_t size)
 {

@@ -271,7 +271,8 @@ int nw_process_task(pid_t tid, pid_t *process, char comm[16])
 int nw_proc_stat(const char *text, struct nw_process_stat *out)
 {
 	enum {
-		PF_FORKNOEXEC = 0x40, /* include/linux/sched.h */
+		PF_EXITING = 0x4, /* include/linux/sched.h */
+		PF_FORKNOEXEC = 0x40,
 		PF_KTHREAD = 0x200000
 	};
 	unsigned int flags;
@@ -283,6 +284,7 @@ int nw_proc_stat(const char *text, struct nw_process_stat *out)
 		   ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %ju",
 		   &flags, &out->start) != 2)
 		return -ESRCH;
+	out->exiting = flags & PF_EXITING;
 	out->forked = flags & PF_FORKNOEXEC;
 	out->kernel = flags & PF_KTHREAD;
 	return 0;

@@ -40,6 +40,7 @@ struct nw_process_stat {
 	uint64_t start; /* clock ticks since boot */
 	bool forked;	/* it still runs its parent's program (PF_FORKNOEXEC) */
 	bool kernel;	/* it is one of the kernel's own threads (PF_KTHREAD) */
+	bool exiting;	/* it is ending, or is a zombie (PF_EXITING) */
 };
 int nw_process_stat(pid_t pid, struct nw_process_stat *out); /* 0 or -errno */
 
@@ -122,6 +123,13 @@ int nw_pid_space_task(const struct nw_pid_space *space, pid_t tid, pid_t *proces
  * that does not fit, the last bytes are "...". Return 0 or -errno; -ESRCH: the process has gone or is ending.
  */
 int nw_pid_space_title(const struct nw_pid_space *space, pid_t pid, char *out, size_t size);
+/*
+ * Appends /proc/PID/cgroup of a process, or if that is ending, of its thread `tid`, both by the kernel's numbers. -EAGAIN: both are
+ * ending; then the kernel shows version 1's groups as "/". -ESRCH: they have gone. *start: when the process began, in clock ticks since boot,
+ * which tells it from a later one with its number; 0: the text is the thread's.
+ */
+int nw_pid_space_cgroup(const struct nw_pid_space *space, pid_t pid, pid_t tid,
+			uint64_t *start, struct nw_buf *out);
 int nw_pid_space_path(const struct nw_pid_space *space, pid_t pid, int32_t fd, char *out,
 		      size_t size);
 /* Returns the number that the kernel has given to a process or thread last. 0: not known. space NULL: our

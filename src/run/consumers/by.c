@@ -63,11 +63,26 @@ static const struct nw_by_function functions[] = {
 
 /* ---- titles ------------------------------------------------------------------------- */
 
-/* Returns the title of a hit's process, or of it what is asked for; NULL: it is not known, or has no such part. */
-static const char *title_of(const struct nw_by_key *key, struct nw_run *run,
-			    const struct nw_hit *hit, const struct nw_task *task)
+/* Does the key need what only the running system knows, and which? NW_OBSERVED_COUNT: it does not. */
+static enum nw_observed_what observed_of(const struct nw_by_key *key)
 {
-	const char *title = nw_run_observed(run, NW_OBSERVED_TITLE, hit, task->pid);
+	switch (key->what) {
+	case NW_BY_TITLE:
+		return NW_OBSERVED_TITLE;
+	case NW_BY_CGROUP:
+		return NW_OBSERVED_CGROUP;
+	case NW_BY_CONTAINER:
+		return NW_OBSERVED_CONTAINER;
+	default:
+		return NW_OBSERVED_COUNT;
+	}
+}
+
+/* Returns what is observed of a hit's process, of a title the part that is asked for; NULL: it is not known, or has no such part. */
+static const char *observed_text(const struct nw_by_key *key, struct nw_run *run,
+				 const struct nw_hit *hit, const struct nw_task *task)
+{
+	const char *title = nw_run_observed(run, observed_of(key), hit, task->pid);
 	int code = 0;
 
 	if (!title || !key->search)
@@ -100,7 +115,9 @@ static int parse_key(struct nw_by_key *key, struct nw_error *err)
 					    [NW_BY_PID] = "pid",
 					    [NW_BY_COMM] = "comm",
 					    [NW_BY_CPU] = "cpu",
-					    [NW_BY_TITLE] = "title"};
+					    [NW_BY_TITLE] = "title",
+					    [NW_BY_CGROUP] = "cgroup",
+					    [NW_BY_CONTAINER] = "container"};
 	bool failed = false;
 
 	for (size_t i = 0; i < NW_COUNT(known); i++)
@@ -198,7 +215,7 @@ bool nw_by_needs_tasks(const struct nw_by *by)
 {
 	nw_vec_each (&by->keys, key)
 		if (key->what == NW_BY_PID || key->what == NW_BY_COMM ||
-		    key->what == NW_BY_TITLE)
+		    observed_of(key) != NW_OBSERVED_COUNT)
 			return true;
 	return false;
 }
@@ -234,7 +251,7 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 	nw_fail_usage(err, "--by '%s': no probe has an argument of that name", key->name);
 	nw_error_hint(
 		err,
-		"name it in the spec, as in 'PROVIDER:NAME(%s%s)', or use arg0, arg1, ... or one of tid, pid, comm, cpu, title",
+		"name it in the spec, as in 'PROVIDER:NAME(%s%s)', or use arg0, arg1, ... or one of tid, pid, comm, cpu, title, cgroup, container",
 		key->arg_name,
 		key->member.path ? ":string"
 		: key->function	 ? key->function->type
@@ -251,8 +268,8 @@ int nw_by_bind(struct nw_by *by, struct nw_run *run, struct nw_error *err)
 	nw_vec_each (&by->keys, key) {
 		if (ret == 0 && key->what == NW_BY_ARG)
 			ret = bind_key(key, &nw_run_so_far(run)->selection, err);
-		if (ret == 0 && key->what == NW_BY_TITLE)
-			ret = nw_run_observe(run, NW_OBSERVED_TITLE, key->name, err);
+		if (ret == 0 && observed_of(key) != NW_OBSERVED_COUNT)
+			ret = nw_run_observe(run, observed_of(key), key->name, err);
 	}
 	return ret;
 }
@@ -261,8 +278,8 @@ void nw_by_observe(const struct nw_by *by, struct nw_run *run, const struct nw_t
 		   const struct nw_hit *hit)
 {
 	nw_vec_each (&by->keys, key)
-		if (key->what == NW_BY_TITLE)
-			nw_run_observed(run, NW_OBSERVED_TITLE, hit, task->pid);
+		if (observed_of(key) != NW_OBSERVED_COUNT)
+			nw_run_observed(run, observed_of(key), hit, task->pid);
 }
 
 /* ---- the group of a hit ------------------------------------------------------------- */
@@ -314,11 +331,16 @@ static void add_string(struct nw_buf *out, const char *text, size_t len)
 			out->data[i] = '?';
 }
 
-/* Appends a title, or what was asked of it. */
-static void add_title(const char *title, struct nw_buf *out)
+/* Appends a title, or what was asked of it, or a path, of which the end says most. */
+static void add_title(const struct nw_by_key *key, const char *title, struct nw_buf *out)
 {
 	const size_t len = strlen(title);
 
+	if (key->what == NW_BY_CGROUP && len > NW_BY_TITLE_BYTES) {
+		nw_buf_adds(out, "...");
+		add_string(out, title + len - NW_BY_TITLE_BYTES, NW_BY_TITLE_BYTES);
+		return;
+	}
 	add_string(out, title, nw_min64(len, NW_BY_TITLE_BYTES));
 	if (len > NW_BY_TITLE_BYTES)
 		nw_buf_adds(out, "...");
@@ -385,11 +407,13 @@ static int64_t group_by_one(struct nw_by *by, struct nw_run *run,
 	case NW_BY_COMM:
 		return nw_summary_group(summary, task->comm, strlen(task->comm));
 	case NW_BY_TITLE:
-		title = title_of(key, run, hit, task);
+	case NW_BY_CGROUP:
+	case NW_BY_CONTAINER:
+		title = observed_text(key, run, hit, task);
 		if (!title)
 			return -1;
 		nw_buf_clear(&by->text);
-		add_title(title, &by->text);
+		add_title(key, title, &by->text);
 		return group_of_text(by, summary);
 	case NW_BY_ARG:
 		break;
@@ -437,8 +461,10 @@ static void add_part(const struct nw_by_key *key, struct nw_run *run,
 		add_string(out, task->comm, strlen(task->comm));
 		return;
 	case NW_BY_TITLE:
-		title = title_of(key, run, hit, task);
-		add_title(title ? title : "?", out);
+	case NW_BY_CGROUP:
+	case NW_BY_CONTAINER:
+		title = observed_text(key, run, hit, task);
+		add_title(key, title ? title : "?", out);
 		return;
 	case NW_BY_ARG:
 		value = value_of(key, hit);

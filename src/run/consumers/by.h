@@ -12,13 +12,16 @@ enum nw_by_what {
 	NW_BY_COMM,
 	NW_BY_CPU,
 	NW_BY_TITLE, /* of the process: "title", or "title(REGEX)" */
+	NW_BY_CGROUP,
+	NW_BY_CONTAINER,
 	NW_BY_ARG
 };
 
 enum {
 	NW_BY_CACHE = 256,
 	NW_BY_MOST_SHAPES = 1000,
-	NW_BY_TITLE_BYTES = 256 /* of a title in a group's name; the rest is cut */
+	NW_BY_TITLE_BYTES =
+		256 /* of a title, or the end of a control group's path, in a group's name; the rest is cut */
 };
 
 struct nw_by_function;

@@ -7,14 +7,46 @@
 #include <unistd.h>
 
 #include "run/limits/silent.h"
+#include "run/run.h"
 
 #include "gather.h"
 
 /* ---- the process -------------------------------------------------------------------- */
 
+/*
+ * Returns the process of which facts are told. In control groups there may be several, of which mostly one runs the file: it is one of
+ * those that map a file which the spec means, or the first.
+ */
+static pid_t find_process(const struct nw_gathered *g)
+{
+	const char *spec = g->spec.text;
+	struct nw_selection selection = {0};
+	struct nw_request one = *g->request;
+	nw_pids mapping = {0};
+	struct nw_error ignored; /* the diagnosis tells */
+	pid_t found = one.pids[0];
+
+	one.specs = &spec;
+	one.spec_count = 1;
+	one.notice = NULL;
+	if (nw_request_select(&one, false, &selection, &ignored) == 0)
+		nw_processes_mapping((const struct nw_image *const *)selection.images.item,
+				     selection.images.count, &mapping);
+	for (size_t i = one.pid_count; i > 0; i--)
+		nw_vec_each (&mapping, pid)
+			if (*pid == one.pids[i - 1])
+				found = *pid;
+	nw_vec_free(&mapping);
+	nw_selection_free(&selection);
+	return found;
+}
+
 static int gather_process(struct nw_gathered *g, pid_t tool_pid, struct nw_error *err)
 {
-	pid_t asked = g->request->pid_count ? g->request->pids[0] : tool_pid;
+	const struct nw_request *request = g->request;
+	pid_t asked = request->members && request->pid_count ? find_process(g)
+		      : request->pid_count		     ? request->pids[0]
+							     : tool_pid;
 	pid_t *slot;
 
 	if (!asked)
@@ -29,11 +61,12 @@ static int gather_process(struct nw_gathered *g, pid_t tool_pid, struct nw_error
 	if (!slot)
 		return nw_no_memory(err);
 	*slot = g->process.process;
-	for (size_t i = 1; i < g->request->pid_count; i++) {
-		slot = nw_vec_add(&g->pids);
-		if (!slot)
+	for (size_t i = 0; i < request->pid_count; i++) {
+		slot = request->pids[i] != asked ? nw_vec_add(&g->pids) : NULL;
+		if (slot)
+			*slot = request->pids[i];
+		else if (request->pids[i] != asked)
 			return nw_no_memory(err);
-		*slot = g->request->pids[i];
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "run/limits/guards.h"
+#include "run/observed.h"
 
 #include "sources.h"
 
@@ -376,6 +377,8 @@ static void close_live(struct nw_run *run)
 	struct nw_error left;
 
 	/* An open file of the instance keeps it from being removed. */
+	nw_cgroup_leave_host(run->live.own_cgroups);
+	run->live.own_cgroups = 0;
 	nw_stream_free(run->delivery.stream);
 	run->delivery.stream = NULL;
 	nw_cpu_buffers_close(&run->live.buffers);
@@ -448,6 +451,8 @@ static bool note_thread(void *arg, pid_t process, pid_t tid, const char *comm, s
 	const struct thread_scan *m = arg;
 
 	nw_tasks_set(m->run->delivery.tasks, tid, process, comm, len);
+	if (m->run->result->observed && tid == process)
+		nw_observed_look(m->run->result->observed, process);
 	return nw_session_now(m->run->live.session) < m->until;
 }
 
@@ -563,6 +568,9 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	run->result->follow = request->follow || run->live.child.pid;
 	if (ret == 0)
 		ret = nw_run_collect_pids(run, err);
+	/* CMD has begun, and keeps what it sees of control groups */
+	if (ret == 0 && run->result->observed)
+		run->live.own_cgroups = nw_cgroup_enter_host(&run->live.space);
 	if (ret == 0 && !run->inner)
 		ret = nw_find_jumps(&run->live.features, &who, &run->result->selection,
 				    err);

@@ -162,12 +162,12 @@ static void take_origin(struct replay *replay, char *const *words)
 	}
 }
 
-/* Takes a title; false: the line is another one. */
+/* Takes a title or a control group; false: the line is another one. */
 static bool take_observed(struct replay *replay, char *const *words, size_t count)
 {
 	struct nw_run_result *result = replay->run->result;
 
-	if (strcmp(words[0], "title") != 0)
+	if (!nw_observed_is_word(words[0]))
 		return false;
 	if (!result->observed && nw_observed_open(NULL, &result->observed) < 0)
 		replay->failed = true;
@@ -305,7 +305,10 @@ static int open_tasks(struct nw_run *run, struct replay *replay)
 	if (replay->tasks.count)
 		qsort(replay->tasks.item, replay->tasks.count, sizeof(*replay->tasks.item),
 		      by_thread);
-	run->result->restricted = run->result->pids.count > 0 || run->request->main_thread;
+	run->result->by_cgroup = run->result->observed &&
+				 nw_observed_has(run->result->observed, NW_OBSERVED_MEMBER);
+	run->result->restricted = run->result->pids.count > 0 ||
+				  run->request->main_thread || run->result->by_cgroup;
 	run->result->follow = replay->follow;
 	int ret = nw_tasks_open(&options, &run->delivery.tasks);
 	return ret < 0 ? ret : nw_run_open_join(run);
