@@ -22,8 +22,23 @@ enum {
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-/* Writes a label: a backslash, a quote and a line feed are escaped (OpenMetrics, ABNF), and the text is UTF-8.
- * Control characters are written as in text. */
+/* Appends a part of a value without line feeds. Control characters are written as in text (\x1b), and a backslash that begins such a
+ * text in the value is \x5c: two values never look the same, since a sample that is there twice costs the whole scrape. */
+static void add_shown(const char *value, size_t len, struct nw_buf *out)
+{
+	for (size_t i = 0, from = 0; i <= len; i++) {
+		bool end = i == len;
+		if (!end &&
+		    (value[i] != '\\' || i + 1 == len || !strchr("trx", value[i + 1])))
+			continue;
+		nw_buf_add_sentence(out, value + from, i - from);
+		if (!end)
+			nw_buf_adds(out, "\\x5c");
+		from = i + 1;
+	}
+}
+
+/* Writes a label: a backslash, a quote and a line feed are escaped (OpenMetrics, ABNF), and the text is UTF-8. */
 static void label(const char *before, const char *name, const char *value,
 		  struct nw_buf *out)
 {
@@ -33,7 +48,7 @@ static void label(const char *before, const char *name, const char *value,
 	for (size_t len = strcspn(value, separator), line; len;) {
 		const char *newline = memchr(value, '\n', len);
 		line = newline ? (size_t)(newline - value) : len;
-		nw_buf_add_sentence(&shown, value, line);
+		add_shown(value, line, &shown);
 		if (newline)
 			nw_buf_addc(&shown, '\n');
 		value += line + (newline != NULL);
@@ -64,7 +79,8 @@ static bool has_key(const char *keys, const char *name)
 }
 
 /* Writes a label's name. A sample may have a label once only: a key with the name of one of our labels, or of a key
- * before it, is called by_KEY, or by_by_KEY if there is a key of that name. */
+ * before it, is called by_KEY, or by_by_KEY if there is a key of that name. Names with two lines in front are Prometheus's own
+ * (__name__ is the metric). */
 static void key_label(const char *keys, nw_strings *used, const char *key,
 		      const char *value, struct nw_buf *out)
 {
@@ -78,7 +94,8 @@ static void key_label(const char *keys, nw_strings *used, const char *key,
 	for (size_t i = 0; i < name.len; i++) /* sql(query): sql_query_, a->b: a__b */
 		if (!isalnum((unsigned char)name.data[i]))
 			name.data[i] = '_';
-	taken |= nw_strings_has(used, nw_buf_str(&name));
+	taken |= nw_strings_has(used, nw_buf_str(&name)) ||
+		 strncmp(nw_buf_str(&name), "__", 2) == 0;
 	while (taken && !name.failed) {
 		nw_cleanup(nw_free_ptr) char *longer = nw_text("by_%s", nw_buf_str(&name));
 		nw_buf_clear(&name);

@@ -42,6 +42,20 @@ is "but buckets" "$(read_it out 'nopwatch_arg_bucket{probe="x",arg="v",comm="a\"
 "$NOPWATCH" stat -f openmetrics --by comm --hist v --from text -o signed.prom
 is "Prometheus has its sum" "$(read_it --prometheus signed.prom 'nopwatch_arg_sum{probe="x",arg="v",comm="a\"b\\c"}')" 1
 
+# Values that differ, but would look the same: a sample that is there twice costs the whole scrape.
+for value in $'a\x1b' 'a\x1b' 'a\x5cx1b' $'a\\\x1b' 'a\\x1b' 'a\t' $'a\t' 'a\' $'a\x01\\'; do
+  printf '%16s-%-7d [%03d] ..... %12s: %s\n' a 7 0 5.0 "x: (0x1) v=\"$value\""
+done >text
+"$NOPWATCH" stat -f openmetrics --by v --from text >out
+is "values that look alike are told apart" "$(read_it out)" fine
+is "each is there" "$(grep -c '^nopwatch_hits_total{.*} 1$' out)" 9
+is "a control character is seen" "$(read_it out 'nopwatch_hits_total{probe="x",v="a\\x1b"}')" 1
+printf '%16s-%-7d [%03d] ..... %12s: %s\n' a 7 0 5.0 'x: (0x1) __name__=3 __x=4' >text
+for by in __name__ __x __name__,__x; do
+  "$NOPWATCH" stat -f openmetrics --by $by --from text >out
+  is "--by $by: a label that is Prometheus's own has another name" "$(read_it out) $(grep -c '[{,]__' out)" "fine 0"
+done
+
 # keys that are called as our own labels
 printf '%16s-%-7d [%03d] ..... %12s: %s\n' a 7 0 5.0 'x_start: (0x1) probe=1 span=2 arg=3 state=4 le=5 by_le=6' \
   a 7 0 6.0 'x_done: (0x1) probe=1 span=2 arg=3 state=4 le=5 by_le=6' >keys
