@@ -89,4 +89,32 @@ assert not unsaid, unsaid
 PY
 ok "each has its keys, and the page names them" python3 keys.py page
 
+# the schema: it has every key that was promised, and fits what is printed
+schema=$TESTS_LIB/../../docs/schema.json
+keys=$TESTS_LIB/../data/json_keys.txt
+holds_it() { "$TESTS_LIB/json_schema.py" "$schema" "$@" 2>&1; }
+ok "docs/schema.json has the keys that were promised, and no others" "$TESTS_LIB/json_schema.py" "$schema" --keys "$keys"
+ok "each line fits it" "$TESTS_LIB/json_schema.py" "$schema" all.json
+has "the first line has its number" "$(grep -h '"attached"' all.json | head -1)" '"schema":1[,}]'
+# the judge sees what is wrong
+grep -v '^span latency_ns$' "$keys" >fewer
+has "a new key is added to the promised ones" "$(holds_it --keys fewer)" "fewer lacks span latency_ns"
+{ cat "$keys"; echo "span removed"; } >more
+has "a key that was removed is an error" "$(holds_it --keys more)" "the schema lacks span removed, which was promised"
+while IFS='|' read -r line wrong; do
+  echo "$line" >wrong.json
+  has "$wrong" "$(holds_it wrong.json)" "$wrong"
+done <<'X'
+{"type":"end","reason":"signal"}|end has no elapsed_ns
+{"type":"end","reason":"signal","elapsed_ns":true}|end.elapsed_ns: true is no
+{"type":"end","reason":"signal","elapsed_ns":1.5}|end.elapsed_ns: 1.5 is no integer
+{"type":"end","reason":"signal","elapsed_ns":"1x"}|end.elapsed_ns: '1x' does not match
+{"type":"end","reason":"signal","elapsed_ns":1,"more":2}|end has more, which the schema does not know
+{"type":"ends","reason":"signal","elapsed_ns":1}|no line is of the type 'ends'
+{"type":"check","name":"a","result":"failed","saw":"b"}|check.result: 'failed' is not one of
+{"type":"verdict","fires":1,"causes":[],"text":"","remedy":[]}|verdict.fires: 1 is no boolean
+{"type":"stack","count":1,"percent":1,"stack":"main"}|stack.stack: "main" is no array
+{"type":"quiet","interval":1,"last":2|Expecting
+X
+
 finish

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "plan/plan.h"
 #include "base/json_writer.h"
+#include "plan/plan.h"
 #include "show/rows/output.h"
 #include "shown.h"
 #include "unit.h"
@@ -341,7 +341,7 @@ START_TEST(a_report_has_the_keys_that_are_fixed)
 	show_begin(&nw_output_json, 2, 9, &out);
 	report(0, NULL, &out);
 	const char *at = nw_buf_str(&out);
-	const char *line = expect_line(&at, "type probes sites");
+	const char *line = expect_line(&at, "type probes sites schema");
 	ck_assert_int_eq(
 		strncmp(line, "{\"type\":\"attached\",\"probes\":2,\"sites\":9}\n", 39), 0);
 	line = expect_line(&at, PROBE);

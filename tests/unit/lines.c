@@ -115,7 +115,7 @@ START_TEST(the_first_line_is_only_for_programs)
 	show_begin(&nw_output_text, 3, 9, &out);
 	expect(&out, "");
 	show_begin(&nw_output_json, 3, 9, &out);
-	expect(&out, "{\"type\":\"attached\",\"probes\":3,\"sites\":9}\n");
+	expect(&out, "{\"type\":\"attached\",\"probes\":3,\"sites\":9,\"schema\":1}\n");
 }
 END_TEST
 

@@ -341,6 +341,7 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 		nw_json_key_text(&json, "host", begin->host);
 	if (begin->runs)
 		nw_json_key_u64(&json, "runs", begin->runs);
+	nw_json_key_u64(&json, "schema", NW_JSON_SCHEMA);
 	nw_json_finish(&json);
 }
 

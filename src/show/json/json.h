@@ -6,6 +6,9 @@
 #include "base/json_writer.h"
 #include "show/rows/order.h"
 
+/* The number of the keys' meaning (docs/schema.json), in the first line of a run: it changes if a key is removed or renamed. */
+#define NW_JSON_SCHEMA 1
+
 /* Write the beginning of a line, {"type":"...", and its end. */
 struct nw_json nw_json_start(struct nw_buf *out, const char *type);
 void nw_json_finish(struct nw_json *json);

@@ -43,6 +43,7 @@ static void compared_line(const struct nw_diff_report *report, struct nw_buf *ou
 	if (report->no_interval)
 		nw_json_key_text(&json, "text", report->no_interval);
 	nw_json_key_u64(&json, "intervals", report->diff->compared);
+	nw_json_key_u64(&json, "schema", NW_JSON_SCHEMA);
 	nw_json_finish(&json);
 }
 
