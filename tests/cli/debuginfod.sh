@@ -26,7 +26,8 @@ served() {
     [ ! -s port ] || break
     sleep 0.1
   done
-  export DEBUGINFOD_URLS="http://127.0.0.1:$(cat port)"
+  DEBUGINFOD_URLS="http://127.0.0.1:$(cat port)"
+  export DEBUGINFOD_URLS
 }
 ended() {
   kill $server

@@ -710,14 +710,16 @@ void nw_eventheader_take(const struct nw_record *record,
 		take_activity(&parts, *name == 'r', text, out);
 		return;
 	}
+	if (!parts.meta) {
+		miss(out, "the record does not name its fields");
+		return;
+	}
 	struct walker w = {.meta = parts.meta,
 			   .meta_end = parts.meta + parts.meta_len,
 			   .data = parts.payload,
 			   .data_end = parts.end,
 			   .big_endian = parts.big_endian};
-	if (!parts.meta) {
-		miss(out, "the record does not name its fields");
-	} else if (!read_name(&w, &event, &len)) {
+	if (!read_name(&w, &event, &len)) {
 		miss(out, damaged);
 	} else if (strcmp(name, NW_EVENTHEADER_EVENT) == 0) {
 		nw_buf_add(text, event, len);
