@@ -41,9 +41,9 @@ P
 "$NOPWATCH" stat -j --hist 'json(s, ok.n)' --hist 'json(s,ok.x):0:15:5' --hist 'json(s, word)' -o out.json "$spec" -- python3 sums.py >/dev/null 2>err
 distribution="next(p['args'] for p in of('probe'))"
 holds "--hist: numbers, negative ones, too" out.json \
-  "(lambda d: (d['count'], d['sum'], d['min'], d['max']) == (60, sum(range(-10, 50)), -10, 49))($distribution['json(s, ok.n)'])"
-holds "in equal steps" out.json "[n for *_, n in $distribution['json(s,ok.x)']['linear']['buckets']] == [20, 20, 20]"
-holds "text is no number" out.json "$distribution.get('json(s, word)', {'count': 0})['count'] == 0"
+  "(lambda d: (d['count'], d['sum'], d['min'], d['max']) == (60, sum(range(-10, 50)), -10, 49))(${distribution}['json(s, ok.n)'])"
+holds "in equal steps" out.json "[n for *_, n in ${distribution}['json(s,ok.x)']['linear']['buckets']] == [20, 20, 20]"
+holds "text is no number" out.json "${distribution}.get('json(s, word)', {'count': 0})['count'] == 0"
 is "whole values are not said to be cut, and an argument that is made is not said to be missing" "$(grep -c 'cut off\|no value' err)" 0
 "$NOPWATCH" record -q -o out.dat "$spec" -- python3 sums.py >/dev/null
 "$NOPWATCH" report -j --hist 'json(s, ok.n)' --by 'json(s, word)' --filter 'json(s, ok.n) >= 0' out.dat >out.json
@@ -61,10 +61,10 @@ has "trace of a recording" "$(tail -n 1 out.text)" 'json\(s, ok\.n\)=49$'
 holds "beside stacks" out.json "[e['args']['json(s, ok.n)'] for e in of('event') if e['stack'] and e['args']['s'].startswith('{')] == list(range(-10, -5))"
 # the number stands at the end, and 256 bytes end in it
 "$NOPWATCH" stat -j --hist 'json(s, last)' --string-size 256 -o out.json "$spec" -- python3 sums.py 2>err >/dev/null
-holds "a number that was cut is not counted" out.json "$distribution.get('json(s, last)', {'count': 0})['count'] == 0"
+holds "a number that was cut is not counted" out.json "${distribution}.get('json(s, last)', {'count': 0})['count'] == 0"
 has "and it is said how many are" "$(cat err)" 'json\(s, last\) was cut off, hits: 60'
 "$NOPWATCH" stat -j --hist 'json(s, last)' --string-size 512 -o out.json "$spec" -- python3 sums.py 2>err >/dev/null
-holds "with enough of it, it is" out.json "$distribution['json(s, last)']['sum'] == 60 * 1234567"
+holds "with enough of it, it is" out.json "${distribution}['json(s, last)']['sum'] == 60 * 1234567"
 has "no such argument" "$("$NOPWATCH" trace --show 'json(q, a)' --from out.dat 2>&1)" "'json\(q, a\)': no probe has an argument 'q'"
 has "no member" "$("$NOPWATCH" trace --show 'q' --from out.dat 2>&1)" "'q': write json\(ARG, PATH\)"
 has "no string" "$("$NOPWATCH" stat --hist 'json(n, a)' "uprobe:$libc:puts(n:u64)" -- true 2>&1)" "'json\(n, a\)': the argument is no string"

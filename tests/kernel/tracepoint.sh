@@ -59,8 +59,7 @@ has "a recording's formats are not trusted: numbers" "$(cat out.text)" 'prev_com
 
 # tests/vm has kernels that can; with kprobes or event probes this one can, too.
 spec='tracepoint:syscalls:sys_enter_openat(filename:string)'
-"$NOPWATCH" trace -j "$spec" -o out.json -- "$PROGRAMS/paths" said 2>err
-if [ $? = 0 ]; then
+if "$NOPWATCH" trace -j "$spec" -o out.json -- "$PROGRAMS/paths" said 2>err; then
   ok "strings of system calls are what the program opens, or it is told which are not" python3 - <<'PY'
 import json
 events = [json.loads(line) for line in open("out.json")]
