@@ -527,6 +527,94 @@ static void text_seeds(void)
 		save("text", texts[i].name, texts[i].text, strlen(texts[i].text));
 }
 
+/* ---- EventHeader records ------------------------------------------------------------ */
+
+/* The field that is wanted and its type, the flags of the header, the metadata and the payload, each with its length. */
+struct event_header {
+	const char *name;
+	char type, flags;
+	const char *meta;
+	size_t meta_len;
+	const char *payload;
+	size_t len;
+};
+
+#define EVENT_HEADER(name, type, flags, meta, payload)                                  \
+	{                                                                               \
+		name, type, flags, meta, sizeof(meta) - 1, payload, sizeof(payload) - 1 \
+	}
+
+static const struct event_header event_headers[] = {
+	/* numbers, of both byte orders */
+	EVENT_HEADER("n", 0, 7, "E;a=b\0n\0\4s\0\x83\2r\0\x85\x88\1\2",
+		     "\1\2\3\4\xfe\xff\0\0\0\0\0\0\xf8\x3f"),
+	EVENT_HEADER("s", 3, 5, "E\0n\0\4s\0\x83\2b\0\x82\7p\0\x83\x10",
+		     "\4\3\2\1\xff\xfe\1\0\x50"),
+	/* strings of every width, with a byte order mark and with half of a pair, and characters */
+	EVENT_HEADER("w", 1, 7,
+		     "E\0a\0\7z\0\x08"
+		     "w\0\x0b"
+		     "q\0\x89\x0c"
+		     "u\0\x8a\x0e"
+		     "l\0\x8a\x0a"
+		     "c\0\x83\x0b",
+		     "abc\0\x61\0\0\xd8\0\0"
+		     "\1\0\xe4\0"
+		     "\xff\xfe\0\0\x42\0\0\0\0\0\0\0"
+		     "\4\0\xef\xbb\xbf{"
+		     "\1\0\xe4"
+		     "\x3d\xd8"),
+	/* structs in structs, an array of structs, and one that is empty */
+	EVENT_HEADER(
+		"s.t.b", 2, 7,
+		"E\0s\0\x81\2a\0\2t\0\x81\1b\0\2list\0\xc1\1c\0\2none\0\xc1\2d\0\2e\0\x81\1f\0\2tail\0\2",
+		"\1\2\2\0\3\4\0\0\5"),
+	/* arrays of a constant and of a counted length, of numbers and strings, and bytes in hexadecimal digits */
+	EVENT_HEADER("v", 1, 7,
+		     "E\0n\0\xa4\3\2\0v\0\x4bh\0\x8a\x09"
+		     "u\0\x86\x0f",
+		     "\1\0\0\0\2\0\0\0\2\0\1\0x\0\1\0y\0\3\0\xde\xad\0"
+		     "0123456789abcdef"),
+	/* addresses, a port and a real number */
+	EVENT_HEADER("f", 5, 7,
+		     "E\0i\0\x84\x11j\0\x86\x12p\0\x83\x10"
+		     "f\0\x84\x08",
+		     "\x7f\0\0\1"
+		     "0123456789abcdef"
+		     "\0\x50\0\0\xc0\x3f"),
+	/* no extension */
+	EVENT_HEADER("n", 0, 3, "", ""),
+};
+
+/* Two activities are in a chained extension in front of the metadata of every second record. */
+static void event_header_seeds(void)
+{
+	for (size_t i = 0; i < NW_COUNT(event_headers); i++) {
+		const struct event_header *it = &event_headers[i];
+		const struct eb order = {.big_endian = !(it->flags & 2)};
+		struct nw_buf bytes = {0};
+		char name[16];
+		nw_buf_addc(&bytes, it->type);
+		nw_buf_add(&bytes, it->name, strlen(it->name) + 1);
+		nw_buf_addc(&bytes, it->flags);
+		nw_buf_add(&bytes, "\0\0\7\0\0\0\4", 7);
+		if (i % 2) {
+			eb_put(&order, &bytes, 32, 2);
+			eb_put(&order, &bytes, 0x8002, 2);
+			nw_buf_adds(&bytes, "an activity 0123one around it 45");
+		}
+		if (it->meta_len) {
+			eb_put(&order, &bytes, it->meta_len, 2);
+			eb_put(&order, &bytes, 1, 2);
+		}
+		nw_buf_add(&bytes, it->meta, it->meta_len);
+		nw_buf_add(&bytes, it->payload, it->len);
+		snprintf(name, sizeof(name), "%02zu", i);
+		save("eventheader", name, bytes.data, bytes.len);
+		nw_buf_free(&bytes);
+	}
+}
+
 START_TEST(seeds)
 {
 	for (size_t i = 0; i < NW_COUNT(machines); i++) {
@@ -540,6 +628,7 @@ START_TEST(seeds)
 	spec_seeds();
 	types_seeds();
 	page_seeds();
+	event_header_seeds();
 	number_recording();
 	span_recording();
 	string_recording();

@@ -7,7 +7,7 @@
 
 enum {
 	HEADER_AT = 8,
-	MOST = 4096,
+	MOST = 65536,
 };
 
 /* A record that is being made: the common fields, the header, the metadata, the payload. */
@@ -242,6 +242,8 @@ START_TEST(bombs_end)
 	deep = make((char *)meta.data, meta.len, "\1", 1, false);
 	check_missing(&deep, "n", "its structs are nested too deep");
 	check_missing(&deep, "fields", "its structs are nested too deep");
+	check_missing(&deep, "s.s.s.s.s.s.s.s.s.s.s.s.n",
+		      "its structs are nested too deep");
 	meta.len = 0;
 	add(&meta, "E\0list\0\xc1\1", 9);
 	for (int i = 0; i < 900; i++)
@@ -254,6 +256,29 @@ START_TEST(bombs_end)
 	check_missing(&wide, "fields", "its text is too long");
 	check_missing(&wide, "list", "its text is too long");
 	check_missing(&wide, "other", "the record has no such field");
+	teardown();
+}
+END_TEST
+
+/* Each element of an array is an empty array, of structs whose many definitions are skipped for each element again. */
+START_TEST(definitions_are_not_read_without_end)
+{
+	static const char names[] = "E\0list\0\xc1\1a\0\xc1\x40";
+	static struct made meta, payload, made;
+
+	setup();
+	add(&meta, names, sizeof(names) - 1);
+	for (int i = 0; i < 0x40; i++) {
+		add(&meta, "s\0\x81\x7f", 4);
+		for (int j = 0; j < 0x7f; j++)
+			add(&meta, "n\0\2", 3);
+	}
+	add_number(&payload, 16000, 2, false);
+	while (payload.len < 2 + 2 * 16000)
+		add(&payload, "\0\0", 2);
+	made = make((char *)meta.data, meta.len, (char *)payload.data, payload.len, false);
+	check_missing(&made, "other", "its definitions repeat too often");
+	check_missing(&made, "fields", "its definitions repeat too often");
 	teardown();
 }
 END_TEST
@@ -312,5 +337,6 @@ END_TEST
 UNIT_MAIN("eventheader", numbers_have_the_byte_order_that_the_header_tells,
 	  a_type_that_does_not_fit_is_no_value, structs_have_paths_and_arrays_are_json,
 	  text_of_wide_characters_becomes_utf8, damaged_records_have_no_values, bombs_end,
+	  definitions_are_not_read_without_end,
 	  changed_records_are_read_within_their_bounds,
 	  the_header_is_recognized_by_all_its_fields)

@@ -8,7 +8,7 @@
  *
  * The extension METADATA has the event's name, and name and type of each field. Everything here comes from a program
  * and is hostile: each length is checked against what is left. Work is bounded, because every field that is visited
- * takes at least one byte of the payload, and structs nest only so deep.
+ * takes at least one byte of the payload, structs nest only so deep, and definitions are read only so often.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,6 +34,8 @@ enum {
 	MOST_TEXT =
 		256
 		<< 10, /* of JSON: an array of structs repeats the names of its members */
+	/* bytes of definitions, which are read once for each element of an array, and take some 25 ms */
+	MOST_READ = 4 << 20,
 };
 
 static const char damaged[] = "the record is damaged";
@@ -89,6 +91,7 @@ struct walker {
 	const unsigned char *data, *data_end;
 	bool big_endian;
 	unsigned int depth;
+	size_t read;	     /* bytes of definitions, also of those that were read before */
 	const char *problem; /* why no more can be read; NULL: nothing is wrong */
 };
 
@@ -266,6 +269,8 @@ static bool read_name(struct walker *w, const char **name, size_t *len)
 
 static bool read_definition(struct walker *w, struct definition *out)
 {
+	const unsigned char *from = w->meta;
+
 	*out = (struct definition){0};
 	w->problem = damaged;
 	if (!read_name(w, &out->name, &out->name_len) || w->meta >= w->meta_end)
@@ -294,8 +299,9 @@ static bool read_definition(struct walker *w, struct definition *out)
 	if (!out->encoding || out->encoding >= ENCODINGS ||
 	    (out->encoding == STRUCT && !out->format))
 		return false;
-	w->problem = NULL;
-	return true;
+	w->read += (size_t)(w->meta - from);
+	w->problem = w->read > MOST_READ ? "its definitions repeat too often" : NULL;
+	return !w->problem;
 }
 
 /* ---- values ------------------------------------------------------------------------- */
@@ -510,7 +516,7 @@ static void write_one(struct walker *w, const struct definition *def, struct nw_
 		write_leaf(w, def, json);
 		return;
 	}
-	if (w->depth == MOST_NESTED) {
+	if (w->depth >= MOST_NESTED) {
 		w->problem = "its structs are nested too deep";
 		return;
 	}
