@@ -19,23 +19,23 @@
 #define UNIT_MAIN(room, ...) UNIT_MAIN_WITH(room, NULL, NULL, __VA_ARGS__)
 
 /* UNIT_MAIN() with functions that run before and behind each test, in its process; NULL: none. */
-#define UNIT_MAIN_WITH(room, setup, teardown, ...)                              \
-	int main(void)                                                          \
-	{                                                                       \
-		const TTest *const tests[] = {__VA_ARGS__};                     \
-		Suite *suite = suite_create(room);                              \
-		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) { \
-			TCase *one = tcase_create(tests[i]->name);              \
-			tcase_set_timeout(one, 60);                             \
-			tcase_add_checked_fixture(one, setup, teardown);        \
-			tcase_add_test(one, tests[i]);                          \
-			suite_add_tcase(suite, one);                            \
-		}                                                               \
-		SRunner *runner = srunner_create(suite);                        \
-		srunner_run_all(runner, CK_ENV);                                \
-		int failed = srunner_ntests_failed(runner);                     \
-		srunner_free(runner);                                           \
-		return failed ? 1 : 0;                                          \
+#define UNIT_MAIN_WITH(room, setup, teardown, ...)                                      \
+	int main(void)                                                                  \
+	{                                                                               \
+		const TTest *const tests[] = {__VA_ARGS__};                             \
+		Suite *suite = suite_create(room);                                      \
+		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {         \
+			TCase *one = tcase_create(tests[i]->name);                      \
+			tcase_set_timeout(one, 600); /* of a machine with much to do */ \
+			tcase_add_checked_fixture(one, setup, teardown);                \
+			tcase_add_test(one, tests[i]);                                  \
+			suite_add_tcase(suite, one);                                    \
+		}                                                                       \
+		SRunner *runner = srunner_create(suite);                                \
+		srunner_run_all(runner, CK_ENV);                                        \
+		int failed = srunner_ntests_failed(runner);                             \
+		srunner_free(runner);                                                   \
+		return failed ? 1 : 0;                                                  \
 	}
 
 /*
