@@ -16,7 +16,7 @@ holds "a program that was waiting for its semaphore fires" out.json \
   "probe('myserver:request__start')['hits'] == 2000"
 holds "nothing is unmatched, discarded or lost" out.json \
   "all(s['unmatched_starts'] == s['unmatched_ends'] == s['discarded'] == 0 for s in of('span')) and loss() == 0"
-holds "the first line says how much is attached" out.json "first == {'type': 'attached', 'probes': 7, 'sites': first['sites'], 'host': '$(uname -n)'} and first['sites'] >= 8"
+holds "the first line says how much is attached" out.json "first == {'type': 'attached', 'probes': 7, 'sites': first['sites'], 'host': '$(uname -n)', 'schema': 1} and first['sites'] >= 8"
 holds "the last line says why it ended" out.json "last['reason'] == 'command' and last['elapsed_ns'] > 0"
 holds "a nested span is shorter than what it is in" out.json \
   "span('myserver:parse')['latency_ns']['sum'] + span('myserver:lookup')['latency_ns']['sum'] < span('myserver:request')['latency_ns']['sum']"

@@ -202,7 +202,9 @@ START_TEST(a_process_of_somebody_else_is_told_so)
 	snprintf(what, sizeof(what), "cannot read the mappings of process %d: %s",
 		 (int)child, strerror(EACCES));
 	ck_assert_str_eq(err.what, what);
-	ck_assert_str_eq(err.hint, "run as root, as the user who owns the process, or with CAP_SYS_PTRACE");
+	ck_assert_str_eq(
+		err.hint,
+		"run as root, as the user who owns the process, or with CAP_SYS_PTRACE");
 	end(child, hold);
 }
 END_TEST
