@@ -19,6 +19,7 @@ struct report_diff {
 	struct nw_diff diff;
 	enum nw_sample sample;
 	uint64_t slice_ns;
+	bool sliced; /* units are slices of runs */
 	char *no_interval;
 	NW_VEC(struct nw_diff_check) checks;
 	NW_VEC(struct nw_diff_stack) stacks; /* texts belong to the index */
@@ -81,7 +82,7 @@ static int check_options(const struct nw_args *args, struct nw_error *err)
 	if (!args->format->diff)
 		return nw_fail_usage(
 			err,
-			"-f %s cannot show a difference: --diff has text, -f json, -f csv and -f folded",
+			"-f %s cannot show a difference: --diff has text, -f json, -f csv, -f html and -f folded",
 			args->format->name);
 	if (args->view.raw && strcmp(args->format->name, "csv") != 0)
 		return nw_fail_usage(err, "--raw goes with -f csv");
@@ -211,8 +212,11 @@ static int add_samples(struct report_diff *r, struct nw_error *err)
 		r->no_interval = nw_text(
 			"%zu and %zu runs are too few (4 and 4 would do), and '%s' has no intervals of time: make it with -i, or give recordings",
 			before, after, blunt->path);
+		if (r->no_interval && r->diff.bins)
+			return add_runs(r, err);
 		return r->no_interval ? 0 : nw_no_memory(err);
 	}
+	r->sliced = true;
 	int ret = add_slices(r, err);
 	const size_t *count = r->diff.unit_count;
 	if (ret < 0)
@@ -396,6 +400,7 @@ static void print(struct report_diff *r)
 		.gaps = args->verbose > 0,
 		.sample = r->sample,
 		.slice_ns = r->slice_ns,
+		.sliced = r->sliced,
 		.no_interval = r->no_interval,
 		.checks = r->checks.item,
 		.check_count = r->checks.count,
@@ -449,6 +454,8 @@ static int run(struct report_diff *r, struct nw_error *err)
 		ret = check_files(r->args, err);
 	if (ret == 0)
 		ret = read_sides(r, err);
+	if (ret == 0 && r->args->format->bins)
+		ret = nw_diff_keep_times(&r->diff, err);
 	/* Stacks need no intervals, but conditions do. */
 	if (ret == 0 && r->args->format->only_stacks)
 		ret = add_stacks(r, err);

@@ -15,6 +15,14 @@ const struct nw_metric_kind nw_metrics[NW_METRICS] = {
 };
 const char *const nw_side_names[NW_SIDES] = {"before", "after"};
 
+enum {
+	UNIT_NS =
+		1000, /* of bins, which count time: a unit is as long as a bin is at first */
+	/* rows, of which each has a series for each side */
+	MOST_PICTURES = NW_BINS_SERIES / NW_SIDES,
+	MOST_GAPS = MOST_PICTURES / 4
+};
+
 /* A row of one side, while it is added. */
 struct source {
 	struct nw_diff *diff;
@@ -49,6 +57,7 @@ static struct nw_diff_row *row_of(struct nw_diff *diff, const struct nw_diff_row
 	if (!row)
 		return NULL;
 	row->subject = like->subject;
+	row->number = diff->row_count[row->subject]++;
 	row->name = copy_of(like->name);
 	row->key = copy_of(like->key);
 	row->symbol = copy_of(like->symbol);
@@ -101,6 +110,60 @@ static int add_number(const struct source *s, struct nw_diff_metric *metric, dou
 	return slot ? 0 : -ENOMEM;
 }
 
+/* ---- pictures ----------------------------------------------------------------------- */
+
+/* The times of a unit are added as a whole, so nothing is left to collect. */
+static int collect_nothing(void *arg, struct nw_bins *bins)
+{
+	(void)arg;
+	(void)bins;
+	return 0;
+}
+
+int nw_diff_keep_times(struct nw_diff *diff, struct nw_error *err)
+{
+	const struct nw_bins_options options = {
+		.probes = NW_SIDES, .span_count = NW_SIDES, .collect = collect_nothing};
+
+	return nw_bins_open(&options, &diff->bins, err);
+}
+
+static enum nw_series_kind series_kind(const struct nw_diff_row *row)
+{
+	return row->subject == NW_SUBJECT_SPANS ? NW_SERIES_SPANS : NW_SERIES_GAPS;
+}
+
+static int keep_times(const struct source *s, const struct nw_diff_row *row,
+		      const struct nw_histogram *times)
+{
+	const uint32_t most = row->subject == NW_SUBJECT_SPANS ? MOST_PICTURES - MOST_GAPS
+							       : MOST_GAPS;
+
+	if (!s->diff->bins || !s->unit || !times->count || row->number >= most)
+		return 0;
+	return nw_bins_add(s->diff->bins, series_kind(row), s->side, row->number, times, 0);
+}
+
+const struct nw_bin_series *nw_diff_times(const struct nw_diff *diff,
+					  const struct nw_diff_row *row, enum nw_side side)
+{
+	return nw_bins_find(diff->bins, series_kind(row), side, row->number);
+}
+
+unsigned int nw_diff_units_in_bin(const struct nw_diff *diff)
+{
+	return (unsigned int)(nw_bins_width(diff->bins) / UNIT_NS);
+}
+
+unsigned int nw_diff_first_bin(const struct nw_diff *diff, enum nw_side side)
+{
+	return side == NW_BEFORE ? 0
+				 : (unsigned int)diff->unit_count[NW_BEFORE] /
+					   nw_diff_units_in_bin(diff);
+}
+
+/* ---- adding ------------------------------------------------------------------------- */
+
 static int add_row(const struct source *s, const struct nw_diff_row *like, const void *from)
 {
 	const struct nw_histogram *times = nw_row_times(like->subject, from);
@@ -119,7 +182,7 @@ static int add_row(const struct source *s, const struct nw_diff_row *like, const
 				 (double)count * 1e9 / (double)s->ns);
 	for (int m = NW_METRIC_MEAN; ret == 0 && times->count && m < NW_METRICS; m++)
 		ret = add_number(s, &row->metric[m], metric_of(times, (enum nw_metric)m));
-	return ret;
+	return ret < 0 ? ret : keep_times(s, row, times);
 }
 
 /* Describes a probe or span of a side; false: the user did not ask for it. key: room for the key's text. */
@@ -194,7 +257,11 @@ int nw_diff_add_side(struct nw_diff *diff, enum nw_side side, const struct nw_me
 int nw_diff_add_unit(struct nw_diff *diff, enum nw_side side, const struct nw_merged *of,
 		     uint64_t ns)
 {
+	const size_t number = diff->unit_count[NW_BEFORE] + diff->unit_count[NW_AFTER];
+
 	diff->unit_count[side]++;
+	if (diff->bins && nw_bins_reach(diff->bins, number * UNIT_NS) < 0)
+		return -ENOMEM;
 	return ns ? add_all(&(struct source){diff, side, ns, true}, of) : 0;
 }
 
@@ -265,6 +332,7 @@ void nw_diff_free(struct nw_diff *diff)
 				nw_vec_free(&row->metric[m].sample[side]);
 	}
 	nw_vec_free(&diff->rows);
+	nw_bins_free(diff->bins);
 	nw_vec_free(&diff->units);
 	nw_index_free(&diff->row_names);
 	nw_index_free(&diff->names);

@@ -3,6 +3,7 @@
 #ifndef NOPWATCH_MEASURE_DIFF_H
 #define NOPWATCH_MEASURE_DIFF_H
 
+#include "measure/bins.h"
 #include "measure/compare.h"
 #include "measure/merge.h"
 
@@ -45,6 +46,7 @@ struct nw_diff_metric {
 /* A probe or span, or one of its groups. */
 struct nw_diff_row {
 	enum nw_subject subject;
+	uint32_t number; /* among the rows of its subject */
 	char *name,
 		*key; /* key: of a span, as nw_span_key_text() writes it; "" for a probe */
 	char *symbol; /* of a probe; or NULL */
@@ -63,9 +65,21 @@ struct nw_diff {
 	NW_VEC(struct nw_diff_units { size_t of[NW_SIDES]; }) units;
 	size_t unit_count[NW_SIDES];
 	size_t compared; /* intervals, after nw_diff_compare() */
+	/* The times of all units, for a picture: a bin for each unit, those of the side before first. NULL: not wanted. */
+	struct nw_bins *bins;
+	uint32_t row_count[NW_SUBJECTS];
 	bool grouped;
 };
 
+/* Keeps the times of each unit that is added from now on, for pictures. Returns -ENOMEM on failure. */
+int nw_diff_keep_times(struct nw_diff *diff, struct nw_error *err);
+/* Finds the times of a row's units on a side. Their bins begin at nw_diff_first_bin(). NULL: there are none, or they were left out. */
+const struct nw_bin_series *nw_diff_times(const struct nw_diff *diff,
+					  const struct nw_diff_row *row, enum nw_side side);
+/* Returns the bin of the first unit of a side. */
+unsigned int nw_diff_first_bin(const struct nw_diff *diff, enum nw_side side);
+/* Returns how many units one bin holds. */
+unsigned int nw_diff_units_in_bin(const struct nw_diff *diff);
 /* Adds the rows of a side. ns: the time of all its results. -ENOMEM. */
 int nw_diff_add_side(struct nw_diff *diff, enum nw_side side, const struct nw_merged *of,
 		     uint64_t ns);

@@ -1,5 +1,6 @@
 # report --diff: what has changed between two sides, and what is noise.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/page.sh"
 cd "$TEST_DIR" || exit 1
 
 sample=$TESTS_LIB/../demo/sample.dat
@@ -126,6 +127,86 @@ has "from something to nothing is all" "$(report --diff old[1-4].json -- none?.j
 hasnt "no infinite number is printed" "$(report -j --diff none?.json -- old[1-4].json; report --diff none?.json -- old[1-4].json)" '[^a-z](inf|nan)'
 is "names that are nearly right are offered" "$(report --diff old1.json -- old2.json --fail-if 'app:reqest.p99 > 1%' | grep -o "did you mean.*")" "did you mean 'app:request'?"
 
+# ---- the page ----------------------------------------------------------------------------------
+
+# Print the tables of text or of a page, without spaces and as one line for each number; µs is us.
+lines_of() {
+  python3 - "$1" <<'P'
+import html, re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+if text.startswith("<!doctype"):
+    text = re.sub(r"<script.*?</script>", "", text, flags=re.S)
+    tables = re.search(r'<section id="diff".*?</section>', text, re.S)[0]
+    cells = lambda row: [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)]
+    found = []
+    for body in re.findall(r"<tbody.*?</tbody>", tables, re.S):
+        name, *rows = [cells(row) for row in body.split("</tr>") if "<t" in row and cells(row)]
+        found += [("".join(name) if i == 0 else "") + "".join(row) for i, row in enumerate(rows)]
+else:
+    text = text.split("\nbefore: ")[0]
+    found = [line for line in text.splitlines() if re.search(r" (rate|mean|p[0-9.]+|max) +[0-9]", line)]
+for line in found:
+    print(re.sub(r"\s", "", line).replace("µs", "us"))
+P
+}
+# Compare the rows of a page with those of text for the same arguments.
+page_agrees() { # WHAT NAME ARGUMENT...
+  local what=$1 name=$2
+  shift 2
+  report -q "$@" >"$name.txt"
+  report -q -f html -o "$name.html" "$@" 2>/dev/null
+  lines_of "$name.txt" >"$name.rows"
+  lines_of "$name.html" | diff - "$name.rows" >"$name.differs"
+  is "$what: the page has the rows of text" "$(cat "$name.differs"; [ -s "$name.rows" ] || echo none)" ""
+  page_data "$name.html" >"$name.json"
+}
+page_agrees runs runs --diff old?.json -- slow?.json
+page_agrees "slices, with gaps" slices -v --diff "$sample" -- intervals.json
+page_agrees groups grouped --by comm,tid --diff "$sample" -- "$sample"
+page_agrees "no intervals" none --diff old[1-4].json -- new[1-3].json
+page_agrees "from nothing to something" something --diff none?.json -- old[1-4].json
+holds "a column is a run" runs.json \
+  "first['compared']['units'] == 'run' and first['compared']['before'] == {'first': 0, 'count': 5} and first['compared']['after'] == {'first': 5, 'count': 5}"
+holds "and the columns have all spans" runs.json "[sum(sum(c[5::2]) for c in first['rows'][0][side]['columns']) for side in ('before', 'after')] == [10000, 10000]"
+holds "each in its own" runs.json "[[c[0] for c in first['rows'][0][side]['columns']] for side in ('before', 'after')] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]"
+holds "a recording has slices" slices.json "first['compared']['units'] == 'slice' and first['compared']['slice_ns'] == $slice"
+holds "gaps have a picture behind spans" slices.json "[r['type'] for r in first['rows']] == ['span'] * 3 + ['probe'] * 7"
+holds "each group has its picture" grouped.json "len(first['rows']) >= 6 and not first['left_out'] and all(',' in r['group'] for r in first['rows'])"
+holds "runs that are too few are drawn, too" none.json "first['compared']['units'] == 'run' and len(first['rows'][0]['after']['columns']) == 3"
+holds "what only one side has, has no picture" something.json "not first['rows']"
+report -f html -o failed.html --diff old?.json -- slow?.json --fail-if 'app:request.p99 > +10%' 2>/dev/null
+is "a condition: status" $? 1
+has "a condition is in the page" "$(cat failed.html)" '^<p>failed app:request\.p99 &#62; \+10%: \+[0-9.]+ % \('
+has "and so are the samples" "$(cat failed.html)" '^<p>The samples are runs: 5 before, 5 after\.</p>$'
+has "a page is not for a terminal" "$(script -qec "'$NOPWATCH' report -f html --diff old1.json -- old2.json" /dev/null 2>&1)" 'html is not readable on a terminal'
+evil='</script><img src=x onerror=HACKED>'
+for i in 1 2; do made "evil$i.json" seed="$i" name="$evil" group_by=sql group="<!--<script>$evil&amp;"; done
+page_agrees "hostile names" evil --diff evil1.json -- evil2.json
+is "they are no elements of the page" "$(grep -c '<img\|<!--' evil.html)" 0
+holds "they are in its data" evil.json "[(r['span'], r['group']) for r in first['rows']] == [('$evil', '<!--<script>$evil&amp;')]"
+for i in 1 2; do
+  python3 - "old$i.json" >"many$i.json" <<'P'
+import json, sys
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    for i in range(1500 if row["type"] == "span" else 1):
+        print(json.dumps(row | {"span": f"app:request{i}"} if row["type"] == "span" else row))
+P
+done
+report -q -f html -o many.html --diff many1.json -- many2.json
+is "very many rows: status" $? 0
+ok "no more than a mebibyte" [ "$(stat -c %s many.html)" -le 1048576 ]
+has "the table says that there are more" "$(cat many.html)" '[0-9]+ more rows are left out: -f json has all'
+page_data many.html >many.json
+holds "and so do the pictures" many.json "first['left_out'] and 50 < len(first['rows']) < 1500"
+if has_browser; then
+  tap_of "$TESTS_LIB/html_diff" runs.html app:request differs
+  tap_of "$TESTS_LIB/html_diff" slices.html myserver:lookup slices
+  tap_of "$TESTS_LIB/html_diff" evil.html "$evil" evil
+else
+  skip "the page in a browser" "chromium and chromedriver are not installed"
+fi
+
 # ---- what differs ----------------------------------------------------------------------------
 
 made lossy.json seed=71 lost=7
@@ -155,11 +236,10 @@ refused "-- without --diff" 2 'report --diff BEFORE\.\.\. -- AFTER' old1.json --
 refused "--fail-if without --diff" 2 '--fail-if goes with --diff' --fail-if 'a.p99 > 1%' old1.json
 refused "a file twice" 2 "'\./old1\.json' is on one side of -- twice" --diff old1.json ./old1.json -- new1.json
 refused "a missing file" 1 "cannot read 'nowhere\.json'" --diff old1.json -- nowhere.json
-refused "-f html" 2 '-f html cannot show a difference: --diff has text, -f json, -f csv and -f folded' -f html -o x.html --diff old1.json -- new1.json
 refused "stacks of JSON lines" 1 "'old1\.json' has no stacks: -f folded needs recordings" -f folded --diff old1.json -- new1.json
 refused "stacks of a recording without" 1 'nopwatch record --stack. keeps them' -f folded --diff "$sample" -- "$sample"
 refused "stacks in a table" 2 '--stack does not go with --diff' --stack --diff "$sample" -- "$sample"
-refused "-f openmetrics" 2 '-f openmetrics cannot show a difference' -f openmetrics --diff old1.json -- new1.json
+refused "-f openmetrics" 2 '-f openmetrics cannot show a difference: --diff has text, -f json, -f csv, -f html and -f folded' -f openmetrics --diff old1.json -- new1.json
 refused "-i" 2 '-i does not go with --diff' -i 1 --diff old1.json -- new1.json
 refused "--top" 2 '--top does not go with --diff' --top 3 --diff old1.json -- new1.json
 refused "--slower" 2 '--slower does not go with --diff' --slower 1ms --diff old1.json -- new1.json

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "show/json/json.h"
+#include "html.h"
 #include "show/rows/order.h"
 #include "show/rows/report.h"
 #include "show/text/text.h"
@@ -48,8 +48,7 @@ struct page {
 
 /* ---- pictures ----------------------------------------------------------------------- */
 
-/* Writes columns as [bin, others, min, max, bucket, count, bucket - the one before, count, ...]. */
-static void columns(struct nw_json *json, const struct nw_bin_series *series)
+void nw_html_columns(struct nw_json *json, const struct nw_bin_series *series)
 {
 	size_t next = 0;
 
@@ -193,7 +192,7 @@ static void picture(struct page *page, enum nw_series_kind kind, size_t number,
 		return;
 	}
 	page->pictures++;
-	columns(&page->json, series);
+	nw_html_columns(&page->json, series);
 	states_over_time(&page->json, series);
 	if (kind == NW_SERIES_SPANS)
 		slowest(page, series);
@@ -211,8 +210,7 @@ struct slow {
 	size_t number, group;
 };
 
-/* Writes text of the traced program, which can neither end nor begin an element, nor hide or reverse what follows. */
-static void add_text(struct nw_buf *out, const char *text)
+void nw_html_text(struct nw_buf *out, const char *text)
 {
 	struct nw_buf shown = {0};
 
@@ -229,7 +227,7 @@ static void add_text(struct nw_buf *out, const char *text)
 static void text_cell(struct nw_buf *out, const char *class, const char *text)
 {
 	nw_buf_printf(out, "<td class=\"%s\">", class);
-	add_text(out, text);
+	nw_html_text(out, text);
 	nw_buf_adds(out, "</td>");
 }
 
@@ -252,7 +250,7 @@ static void args_cell(const struct nw_report *report, const char *column,
 		nw_buf_printf(&text, "%s=", name);
 		nw_arg_print(probe, i, value, &text);
 		nw_buf_printf(out, "%s%s", i ? " " : "", whole ? "<span>" : "");
-		add_text(out, nw_buf_str(&text));
+		nw_html_text(out, nw_buf_str(&text));
 		nw_buf_adds(out, whole ? "</span>" : "");
 		out->failed |= text.failed;
 		nw_buf_free(&text);
@@ -260,12 +258,8 @@ static void args_cell(const struct nw_report *report, const char *column,
 	nw_buf_adds(out, "</td>");
 }
 
-/* Writes a duration as the script does: "2.13 ms", "871 \u00b5s". */
-static void page_duration(uint64_t ns, char out[24])
+void nw_html_duration(const char *text, char out[24])
 {
-	char text[16];
-
-	nw_duration_text(ns, text);
 	const size_t digits = strspn(text, "0123456789.");
 	const char *unit = strcmp(text + digits, "us") == 0 ? "\xc2\xb5s" : text + digits;
 	snprintf(out, 24, "%.*s %s", (int)digits, text, unit);
@@ -282,10 +276,11 @@ static void slow_row(const struct nw_report *report, const struct slow *slow,
 	nw_cleanup(nw_free_ptr) char *thread = nw_text("%s%s%d", span->ended.comm,
 						       *span->ended.comm ? "-" : "",
 						       span->ended.hit->tid);
-	char took[24];
+	char text[16], took[24];
 
 	out->failed |= !name || !thread;
-	page_duration(span->latency, took);
+	nw_duration_text(span->latency, text);
+	nw_html_duration(text, took);
 	nw_buf_adds(out, "<tr>");
 	text_cell(out, "number", took);
 	text_cell(out, "", name ? name : "");
@@ -429,7 +424,7 @@ static void about(const struct nw_report *report, struct nw_json *json)
 	nw_json_close(json, '}');
 }
 
-static void scale(const struct nw_bins *bins, struct nw_json *json)
+void nw_html_bins(const struct nw_bins *bins, struct nw_json *json)
 {
 	nw_json_key(json, "bins");
 	nw_json_open(json, '{');
@@ -506,8 +501,7 @@ static void flames(const struct nw_report *report, struct nw_json *json)
 	nw_json_close(json, ']');
 }
 
-/* Writes the keys of rows that count spans without a latency. */
-static void unmeasured(struct nw_json *json)
+void nw_html_unmeasured(struct nw_json *json)
 {
 	nw_json_key(json, "unmeasured");
 	nw_json_open(json, '[');
@@ -526,7 +520,7 @@ static void data(struct page *page, struct nw_buf *out)
 	nw_json_key_u64(&page->json, "version", 1);
 	about(page->report, &page->json);
 	if (page->report->bins)
-		scale(page->report->bins, &page->json);
+		nw_html_bins(page->report->bins, &page->json);
 	nw_json_key(&page->json, "rows");
 	nw_json_open(&page->json, '[');
 	rows(page, NW_SUBJECT_SPANS);
@@ -534,15 +528,14 @@ static void data(struct page *page, struct nw_buf *out)
 	nw_json_close(&page->json, ']');
 	if (page->report->flames)
 		flames(page->report, &page->json);
-	unmeasured(&page->json);
+	nw_html_unmeasured(&page->json);
 	nw_json_key(&page->json, "left_out");
 	nw_json_bool(&page->json, page->left_out);
 	nw_json_close(&page->json, '}');
 }
 
-/* Writes <, > and & as \uNNNN, so that nothing can end the element with the data: in JSON these characters are in
- * strings only. (The JSON writer does the same with Unicode's line separators, which end lines of scripts.) */
-static void add_harmless(struct nw_buf *out, const struct nw_buf *json)
+/* <, > and & become \uNNNN, so that nothing can end the element with the data: in JSON these characters are in strings only. (The JSON writer does the same with Unicode's line separators, which end lines of scripts.) */
+void nw_html_harmless(struct nw_buf *out, const struct nw_buf *json)
 {
 	const char *at = nw_buf_str(json);
 
@@ -564,20 +557,51 @@ static void add_until(struct nw_buf *out, const char **at, const char *mark)
 	*at = found + strlen(mark);
 }
 
+size_t nw_html_room(void)
+{
+	return MOST_BYTES - strlen(nw_html_page) - strlen(nw_html_style) -
+	       strlen(nw_html_flame) - strlen(nw_html_script);
+}
+
+static void add_part(struct nw_buf *out, const char **at, const char *mark,
+		     const struct nw_buf *part)
+{
+	add_until(out, at, mark);
+	if (part && part->len)
+		nw_buf_add(out, part->data, part->len);
+	out->failed |= part && part->failed;
+}
+
+void nw_html_page_write(const struct nw_html_parts *parts, struct nw_buf *out)
+{
+	const char *at = nw_html_page;
+
+	add_until(out, &at, "{style}");
+	nw_buf_adds(out, nw_html_style);
+	add_until(out, &at, "{kind}");
+	nw_buf_adds(out, parts->kind);
+	add_part(out, &at, "{diff}", parts->diff);
+	add_part(out, &at, "{slowest}", parts->slowest);
+	add_part(out, &at, "{data}", parts->data);
+	add_until(out, &at, "{flame}");
+	nw_buf_adds(out, nw_html_flame);
+	add_until(out, &at, "{script}");
+	nw_buf_adds(out, nw_html_script);
+	nw_buf_adds(out, at);
+}
+
 static void report(struct nw_output *output, const struct nw_report *report)
 {
-	size_t room = MOST_BYTES - strlen(nw_html_page) - strlen(nw_html_style) -
-		      strlen(nw_html_flame) - strlen(nw_html_script);
+	size_t room = nw_html_room();
 	struct page page = {
 		.report = report, .most_rows = MOST_ROWS, .most_pictures = NW_BINS_SERIES};
-	const char *at = nw_html_page;
 	struct nw_buf json = {0}, harmless = {0}, slow = {0};
 
 	slowest_table(report, &slow);
 	room -= nw_min64(slow.len, room);
 	for (;;) {
 		data(&page, &json);
-		add_harmless(&harmless, &json);
+		nw_html_harmless(&harmless, &json);
 		if (json.failed || harmless.len <= room || page.most_rows <= 1)
 			break;
 		/* the last pictures matter least, and take the most space */
@@ -588,18 +612,9 @@ static void report(struct nw_output *output, const struct nw_report *report)
 		nw_buf_clear(&json);
 		nw_buf_clear(&harmless);
 	}
-	add_until(&output->text, &at, "{style}");
-	nw_buf_adds(&output->text, nw_html_style);
-	add_until(&output->text, &at, "{slowest}");
-	nw_buf_add(&output->text, nw_buf_str(&slow), slow.len);
-	add_until(&output->text, &at, "{data}");
-	nw_buf_add(&output->text, nw_buf_str(&harmless), harmless.len);
-	add_until(&output->text, &at, "{flame}");
-	nw_buf_adds(&output->text, nw_html_flame);
-	add_until(&output->text, &at, "{script}");
-	nw_buf_adds(&output->text, nw_html_script);
-	nw_buf_adds(&output->text, at);
-	output->text.failed |= json.failed || harmless.failed || slow.failed;
+	nw_html_page_write(&(struct nw_html_parts){"report", NULL, &slow, &harmless},
+			   &output->text);
+	output->text.failed |= json.failed;
 	nw_buf_free(&json);
 	nw_buf_free(&harmless);
 	nw_buf_free(&slow);
@@ -616,4 +631,5 @@ const struct nw_output_format nw_output_html = {
 	.binary = true,
 	.whole = true,
 	.report = report,
+	.diff = nw_html_diff,
 };

@@ -10,6 +10,12 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const about = data.about;
   const bins = data.bins || { width_ns: 1, count: 1, probe_shift: 0, span_shift: 0, losses: [] };
+  /* A difference: two sides, each of which has columns of its own, one for each run or slice of time. */
+  const compared = data.compared || null, byRun = Boolean(compared) && compared.units === "run";
+  if (compared) {
+    bins.count = Math.max(compared.before.count, compared.after.count, 1);
+    bins.width_ns = byRun ? 1 : Number(compared.slice_ns) * compared.units_in_bin;
+  }
   const OCTAVE = 32; // the histogram's buckets in a power of two
   const LINES = [
     { key: "p50", p: 0.5, dash: [] },
@@ -221,7 +227,7 @@
   function readColours() {
     const style = getComputedStyle(document.documentElement);
     colours = {};
-    for (const key of ["back", "front", "quiet", "line", "plot", "cold", "warm", "hot", "lost", "p50", "p90", "p99", "max", "mark", "accent", ...STATES.map(([key]) => key)])
+    for (const key of ["back", "front", "quiet", "line", "plot", "cold", "warm", "hot", "lost", "p50", "p90", "p99", "max", "mark", "accent", "more", "fewer", ...STATES.map(([key]) => key)])
       colours[key] = style.getPropertyValue(`--${key}`).trim();
     const stops = [colours.cold, colours.warm, colours.hot].map(parseColour);
     colours.heat = Array.from({ length: 64 }, (_, i) => {
@@ -288,6 +294,7 @@
   }
 
   function timeText(ns, step) {
+    if (byRun) return `run ${ns * compared.units_in_bin + 1}`;
     if (ns === 0) return "0";
     return spanNs >= 120e9 ? clock(ns, step) : duration(ns);
   }
@@ -312,7 +319,7 @@
       const row = this.row, sizes = sizesOf(row);
       if (!Number(sizes.count)) return `${nameOf(row)}: nothing was measured`;
       const group = row.group === undefined ? "" : `, ${row.group}`;
-      return `${nameOf(row)}${group}: ${whatOf(row)} over time, ${count(sizes.count)} in ${duration(about.elapsed_ns)}, ` +
+      return `${nameOf(row)}${group}: ${whatOf(row)} over time, ${count(sizes.count)}${about.elapsed_ns === undefined ? "" : ` in ${duration(about.elapsed_ns)}`}, ` +
         `p50 ${duration(sizes.p50)}, p99 ${duration(sizes.p99)}, at most ${duration(sizes.max)}.${this.gone()} Arrow keys move, Shift selects.`;
     }
 
@@ -370,32 +377,44 @@
      * and of few events wider, so that there is something to compare.
      */
     measureCells() {
-      const { at, scale } = this, events = Number(sizesOf(this.row).count);
+      const { at, scale } = this, events = this.events ?? Number(sizesOf(this.row).count);
       const columns = Math.min(Math.floor(at.plot / 2), Math.max(48, Math.ceil(events / 24)));
       const rows = Math.min((at.height - at.top) / 4, Math.max(32, events / 64));
       this.across = Math.max(1, Math.ceil(bins.count / Math.max(1, columns)));
       this.tall = Math.max(1, Math.ceil((scale.high + 1 - scale.low) / rows));
     }
 
-    drawHeat() {
-      const { g, at, scale, across, tall } = this;
-      const cells = new Map();
-      let most = 1;
-      for (const column of this.row.bars) {
+    /* The counts of the cells that are drawn, by their place. */
+    cellsOf(row) {
+      const { scale, across, tall } = this, cells = new Map();
+      for (const column of row.bars) {
         for (const [bucket, n] of column.cells) {
           const key = Math.floor(column.bin / across) * 4096 + Math.floor((bucket - scale.low) / tall);
-          const sum = (cells.get(key) || 0) + n;
-          cells.set(key, sum);
-          most = Math.max(most, sum);
+          cells.set(key, (cells.get(key) || 0) + n);
         }
       }
-      for (const [key, n] of cells) {
+      return cells;
+    }
+
+    /* The count that has the strongest colour. */
+    strongest() {
+      return [this.row, ...this.others || []].reduce((most, row) => [...this.cellsOf(row).values()].reduce((a, b) => Math.max(a, Math.abs(b)), most), 1);
+    }
+
+    drawHeat() {
+      const { g, at, scale, across, tall } = this, most = this.strongest();
+      for (const [key, n] of this.cellsOf(this.row)) {
         const bin = Math.floor(key / 4096) * across, bucket = scale.low + key % 4096 * tall;
         const left = this.x(bin), right = this.x(bin + across);
         const top = Math.max(at.top, this.y(bucket + tall)), bottom = this.y(bucket);
-        g.fillStyle = colours.heat[Math.round(63 * Math.log1p(n) / Math.log1p(most))];
+        this.colour(n, Math.log1p(Math.abs(n)) / Math.log1p(most));
         g.fillRect(left, top, Math.max(right - left - (right - left > 5 ? 0.5 : -0.3), 2), Math.max(bottom - top - 0.5, 2));
+        g.globalAlpha = 1;
       }
+    }
+
+    colour(n, strength) {
+      this.g.fillStyle = colours.heat[Math.round(63 * strength)];
     }
 
     drawTimes() {
@@ -403,6 +422,7 @@
       const { step, found } = ticks(spanNs, Math.max(2, at.plot / 85));
       g.strokeStyle = colours.line;
       for (const t of found) {
+        if (byRun && t >= spanNs) continue; // there is no run behind the last one
         const x = Math.round(this.x(t / bins.width_ns)) + 0.5;
         g.globalAlpha = 0.6;
         g.beginPath();
@@ -610,9 +630,9 @@
         g.fillRect(left, at.rateTop + at.rateHeight - height, Math.max(1, right - left - 0.2), height);
       }
       const seconds = Math.min(across, shownBins) * bins.width_ns / 1e9;
-      this.say(sums.size && Number(about.elapsed_ns) ? rate(most / seconds) : "", at.left - 8, at.rateTop + 6, "right");
+      this.say(byRun ? count(most) : sums.size && (compared || Number(about.elapsed_ns)) ? rate(most / seconds) : "", at.left - 8, at.rateTop + 6, "right");
       this.say("0", at.left - 8, at.rateTop + at.rateHeight - 4, "right");
-      this.say(isSpan(row) ? "spans a second" : "hits a second", at.left + at.plot - 4, at.rateTop - 8, "right");
+      this.say((isSpan(row) ? "spans a " : "hits a ") + (byRun ? "run" : "second"), at.left + at.plot - 4, at.rateTop - 8, "right");
     }
 
     drawSelection() {
@@ -726,6 +746,69 @@
     }
   }
 
+  /* A side of a difference. other: the other side, which has the same scales. */
+  class Side extends Panel {
+    constructor(row, other, scale, word) {
+      super([row], row, scale, false);
+      this.word = word;
+      this.others = [other];
+      this.events = Math.max(Number(sizesOf(row).count), Number(sizesOf(other).count));
+      this.box.setAttribute("aria-label", `${word}: ${this.describe()}`);
+      this.figure.prepend(element("figcaption", word));
+    }
+  }
+
+  /* By how much the side after has more or fewer of something than the side before. */
+  class Difference extends Panel {
+    constructor(row, events, scale) {
+      super([row], row, scale, false);
+      this.events = events;
+      this.box.removeAttribute("tabindex");
+      this.box.removeAttribute("aria-roledescription");
+      this.box.setAttribute("role", "img");
+      this.figure.prepend(element("figcaption", "Difference: ", element("span", { className: "more" }, "more after"), ", ", element("span", { className: "fewer" }, "fewer after")));
+    }
+
+    describe() {
+      return `${nameOf(this.row)}: where there are more and where there are fewer after than before. The table has the numbers.`;
+    }
+
+    listen() {}
+
+    drawLines() {}
+
+    colour(n, strength) {
+      this.g.fillStyle = n > 0 ? colours.more : colours.fewer;
+      this.g.globalAlpha = n ? 0.12 + 0.88 * strength : 0;
+    }
+
+    drawHistogram() {
+      const { g, at, scale, tall } = this, bars = new Map();
+      for (const [key, n] of this.cellsOf(this.row)) bars.set(key % 4096, (bars.get(key % 4096) || 0) + n);
+      const most = Math.max(1, ...[...bars.values()].map(Math.abs)), middle = at.side + at.sideWidth / 2;
+      for (const [bar, n] of bars) {
+        const bottom = this.y(scale.low + bar * tall), top = Math.max(at.top, this.y(scale.low + (bar + 1) * tall));
+        const width = n / most * at.sideWidth / 2;
+        g.fillStyle = n > 0 ? colours.more : colours.fewer;
+        g.fillRect(Math.min(middle, middle + width), top + 0.5, Math.abs(width), Math.max(1, bottom - top - 1));
+      }
+    }
+
+    drawRate() {
+      const { g, at, across } = this, sums = new Map();
+      for (const [key, n] of this.cellsOf(this.row)) sums.set(Math.floor(key / 4096), (sums.get(Math.floor(key / 4096)) || 0) + n);
+      const most = Math.max(0, ...[...sums.values()].map(Math.abs)), middle = at.rateTop + at.rateHeight / 2;
+      g.fillStyle = colours.plot;
+      g.fillRect(at.left, at.rateTop, at.plot, at.rateHeight);
+      for (const [key, n] of sums) {
+        const left = this.x(key * across), right = this.x((key + 1) * across), height = most ? n / most * (at.rateHeight / 2 - 1) : 0;
+        g.fillStyle = n > 0 ? colours.more : colours.fewer;
+        g.fillRect(left, Math.min(middle, middle - height), Math.max(1, right - left - 0.2), Math.abs(height));
+      }
+      this.say(most ? `±${count(most)}` : "0", at.left - 8, at.rateTop + 6, "right");
+    }
+  }
+
   const axisText = (value) => duration(value);
 
   /* When the row's probe was disabled, or one of a span's; in ns since the beginning; null: it was not. */
@@ -761,12 +844,12 @@
       STATES.forEach(([key, word], i) => { if (ns[i]) facts.append(fact(word.toLowerCase(), percent(ns[i], whole), ns[i])); });
     }
     const where = element("p", { className: "quiet" },
-      `${row.group === undefined ? "" : `${row.group}, `}${timeText(from, bins.width_ns)} to ${timeText(to, bins.width_ns)}, ` +
+      `${panel.word ? `${panel.word}, ` : ""}${row.group === undefined ? "" : `${row.group}, `}${timeText(from, bins.width_ns)} to ${timeText(byRun ? to - 1 : to, bins.width_ns)}, ` +
       `${duration(lowOf(low, shift))} to ${duration(highOf(high, shift))}` +
       (shift ? `; percentiles to ${Math.round(50 * 2 ** shift / OCTAVE)} %` : ""));
     Object.assign(where.dataset, { firstBin: first, lastBin: last, fromNs: from, untilNs: (last + 1) * bins.width_ns, lowNs: lowOf(low, shift), highNs: highOf(high, shift) });
     body.replaceChildren(where, facts);
-    if (isSpan(row)) {
+    if (isSpan(row) && !compared) {
       const slow = (row.slowest || []).filter((span) => {
         const bin = Math.floor(Number(span.end_ns) / bins.width_ns), bucket = bucketOf(Number(span.ns), shift);
         return bin >= first && bin <= last && bucket >= low && bucket <= high;
@@ -862,6 +945,53 @@
     showFlame(row);
     showArguments(row);
     for (const line of document.querySelectorAll("#rows tbody tr")) line.setAttribute("aria-current", String(line.row === row));
+  }
+
+  // ---- a difference ----------------------------------------------------------------------
+
+  /* Of the columns that both sides have, what is there after and was not before; below 0: what is there no more. */
+  function lessThan(before, after) {
+    const last = Math.min(compared.before.count, compared.after.count), columns = new Map();
+    for (const [bars, sign] of [[before, -1], [after, 1]]) {
+      for (const { bin, cells } of bars) {
+        if (bin >= last) continue;
+        const column = columns.get(bin) || new Map();
+        columns.set(bin, column);
+        for (const [bucket, n] of cells) column.set(bucket, (column.get(bucket) || 0) + sign * n);
+      }
+    }
+    return [...columns].map(([bin, cells]) => ({ bin, others: 0, min: 0, max: 0, cells: [...cells] }));
+  }
+
+  function showCompared(row) {
+    const [before, after] = ["before", "after"].map((side) => ({
+      ...row, ...row[side],
+      bars: unpack(row[side]).map((column) => ({ ...column, bin: column.bin - compared[side].first })),
+    }));
+    shown = row;
+    clearSelection();
+    const scale = scaleOf([before, after]), sides = [new Side(before, after, scale, "Before"), new Side(after, before, scale, "After")];
+    panels = [...sides, new Difference({ ...after, bars: lessThan(before.bars, after.bars) }, sides[0].events, scale)];
+    at("shown").textContent = `${nameOf(row)}${row.group === undefined ? "" : ` ${row.group || "(empty)"}`}: ${whatOf(row)}`;
+    at("note").textContent = (byRun ? "A column is a run" : "A column is a slice of time") + (compared.units_in_bin > 1 ? `, or ${compared.units_in_bin} of them` : "") +
+      "; the difference is that of the columns with the same number.";
+    at("panels").className = "sides";
+    at("panels").replaceChildren(...panels.map((panel) => panel.figure));
+    for (const panel of panels) panel.draw();
+    for (const body of document.querySelectorAll("#diff tbody")) body.setAttribute("aria-current", String(body.dataset.row === String(row.row)));
+  }
+
+  /* The names of the table, which is in the page, become buttons that show a picture. */
+  function showDifference() {
+    document.title = `nopwatch: ${data.rows.length ? `${nameOf(data.rows[0])} ` : ""}before and after`;
+    at("title").textContent = document.title;
+    at("warnings").textContent = data.left_out ? "There are more pictures than this page holds." : "";
+    for (const row of data.rows) {
+      const name = document.querySelector(`#diff tbody[data-row="${Number(row.row)}"] th span`);
+      if (name) name.replaceChildren(element("button", { type: "button", "aria-label": nameOf(row), onclick: () => { showCompared(row); at("shown").scrollIntoView({ block: "nearest" }); } }, ...breakable(nameOf(row))));
+    }
+    if (data.rows.length) showCompared(data.rows[0]);
+    else at("shown").textContent = "No row has a picture on both sides";
   }
 
   /* What a screen reader, or a paper, has instead of the picture. */
@@ -1037,14 +1167,19 @@
     for (const flame of flames) flame.draw();
   }
 
+  function showReport() {
+    showAbout();
+    makeHead();
+    const first = data.rows.find((row) => Number(sizesOf(row).count)) || data.rows[0];
+    if (first) showRow(first);
+    else at("shown").textContent = "Nothing was traced";
+    showTable();
+  }
+
   readColours();
-  showAbout();
   makeSwitches();
-  makeHead();
-  const first = data.rows.find((row) => Number(sizesOf(row).count)) || data.rows[0];
-  if (first) showRow(first);
-  else at("shown").textContent = "Nothing was traced";
-  showTable();
+  if (compared) showDifference();
+  else showReport();
   at("filter").addEventListener("input", showTable);
   at("clear").addEventListener("click", clearSelection);
   window.addEventListener("resize", redraw);

@@ -25,6 +25,23 @@ bool nw_diff_shows(const struct nw_diff_report *report, const struct nw_diff_row
 	return report->view.all_rows || row->count[NW_BEFORE] || row->count[NW_AFTER];
 }
 
+bool nw_diff_shows_metric(const struct nw_diff_report *report,
+			  const struct nw_diff_row *row, enum nw_metric metric)
+{
+	if (row->subject == NW_SUBJECT_PROBES && metric != NW_METRIC_RATE && !report->gaps)
+		return false;
+	return row->metric[metric].has[NW_BEFORE] && row->metric[metric].has[NW_AFTER];
+}
+
+void nw_diff_value_text(enum nw_metric metric, double value, char out[16])
+{
+	if (metric == NW_METRIC_RATE)
+		nw_rate_text(value, out);
+	else
+		nw_duration_text(value < 1.8e19 ? (uint64_t)(value + 0.5) : UINT64_MAX,
+				 out);
+}
+
 /* Writes a change in percent without the sign for it; what rounds to 0 has no sign. */
 static void percent_text(double change, char out[24])
 {

@@ -223,7 +223,8 @@ struct nw_diff_report {
 	bool gaps;	      /* text: the gaps between hits, too */
 	struct nw_diff_side side[NW_SIDES];
 	enum nw_sample sample;
-	uint64_t slice_ns;	 /* about how long slices are */
+	uint64_t slice_ns; /* about how long slices are */
+	bool sliced; /* the units are slices, else runs; also where they are too few */
 	const char *no_interval; /* why there is none, a sentence; NULL: there are some */
 	const struct nw_diff_check *checks;
 	size_t check_count;
@@ -234,6 +235,11 @@ struct nw_diff_report {
 
 /* Is the row shown? It is not if nothing was counted on either side, unless view.all_rows. */
 bool nw_diff_shows(const struct nw_diff_report *report, const struct nw_diff_row *row);
+/* Is this number of a row in a table for people? Probes have their rates there; gaps between hits are for those who ask. */
+bool nw_diff_shows_metric(const struct nw_diff_report *report,
+			  const struct nw_diff_row *row, enum nw_metric metric);
+/* Writes a number of a row, a rate or a time. */
+void nw_diff_value_text(enum nw_metric metric, double value, char out[16]);
 /* Writes a change, 0.1 as "+10.0 %". */
 void nw_change_text(double change, char out[24]);
 /* Writes an interval of changes: "-3.0 to +4.1 %", "+5.0 % or more"; "-": it says nothing. */

@@ -19,6 +19,12 @@ void nw_text_silent_lines(const struct nw_selection *selection,
 			  const struct nw_probe_state *states, bool all,
 			  struct nw_buf *out);
 
+/* The line above a table with net latencies. */
+extern const char nw_net_text[];
+
+/* Writes the lines below the table of a difference: the sides, rows of one side, samples and conditions. */
+void nw_text_diff_notes(const struct nw_diff_report *report, struct nw_buf *out);
+
 struct nw_table;
 
 /* The probes of files for people: rows of a table, or lines that are written at once. */

@@ -7,24 +7,11 @@
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-/* Is this number in the table? Probes have their rates there; gaps between hits are for those who ask. */
-static bool shows(const struct nw_diff_report *report, const struct nw_diff_row *row,
-		  enum nw_metric metric)
-{
-	if (row->subject == NW_SUBJECT_PROBES && metric != NW_METRIC_RATE && !report->gaps)
-		return false;
-	return row->metric[metric].has[NW_BEFORE] && row->metric[metric].has[NW_AFTER];
-}
-
 static void value_cell(struct nw_table *table, enum nw_metric metric, double value)
 {
 	char text[16];
 
-	if (metric == NW_METRIC_RATE)
-		nw_rate_text(value, text);
-	else
-		nw_duration_text(value < 1.8e19 ? (uint64_t)(value + 0.5) : UINT64_MAX,
-				 text);
+	nw_diff_value_text(metric, value, text);
 	nw_table_text(table, text);
 }
 
@@ -67,7 +54,7 @@ static void print_row(struct nw_table *table, const struct nw_diff_report *repor
 
 	for (int m = 0; m < NW_METRICS; m++) {
 		const struct nw_diff_metric *metric = &row->metric[m];
-		if (!shows(report, row, (enum nw_metric)m))
+		if (!nw_diff_shows_metric(report, row, (enum nw_metric)m))
 			continue;
 		name_cells(table, report, row, again);
 		again = !report->layout.plain;
@@ -195,6 +182,16 @@ static void print_checks(const struct nw_diff_report *report, struct nw_buf *out
 	}
 }
 
+void nw_text_diff_notes(const struct nw_diff_report *report, struct nw_buf *out)
+{
+	for (int side = 0; side < NW_SIDES; side++)
+		print_side(report, (enum nw_side)side, out);
+	print_missing(report, NW_BEFORE, out);
+	print_missing(report, NW_AFTER, out);
+	print_sample(report, out);
+	print_checks(report, out);
+}
+
 void nw_text_diff(struct nw_output *output, const struct nw_diff_report *report)
 {
 	struct nw_buf *out = &output->text;
@@ -204,11 +201,6 @@ void nw_text_diff(struct nw_output *output, const struct nw_diff_report *report)
 	print_table(report, NW_SUBJECT_SPANS, out);
 	print_table(report, NW_SUBJECT_PROBES, out);
 	size_t from = out->len;
-	for (int side = 0; side < NW_SIDES; side++)
-		print_side(report, (enum nw_side)side, out);
-	print_missing(report, NW_BEFORE, out);
-	print_missing(report, NW_AFTER, out);
-	print_sample(report, out);
-	print_checks(report, out);
+	nw_text_diff_notes(report, out);
 	nw_text_fill(out, from, report->layout.width);
 }

@@ -7,9 +7,6 @@
 #include "show/text/text.h"
 #include "table.h"
 
-/* The line above a table with net latencies. */
-extern const char nw_net_text[];
-
 /* Appends a group's name as a summary has it; the values of several keys are joined by commas, as in --by. */
 void nw_text_group(const char *name, struct nw_buf *out);
 void nw_text_report(struct nw_output *output, const struct nw_report *report);
