@@ -91,6 +91,11 @@ int nw_saved_set_read(struct nw_saved_set *set, const struct nw_args *args,
 	int ret = split_keys(set, by, err);
 
 	set->end = (struct nw_end){.reason = NW_END_RECORDING};
+	/* A result has pointers into itself, so it must not move when another one is added. */
+	set->results.item = calloc(count + 1, sizeof(*set->results.item));
+	set->results.room = set->results.item ? count + 1 : 0;
+	if (ret == 0 && !set->results.item)
+		ret = nw_no_memory(err);
 	for (size_t i = 0; ret == 0 && i < count; i++) {
 		struct nw_saved *saved = nw_vec_add(&set->results);
 		ret = saved ? nw_saved_read(args, paths[i], set->by, saved, err)

@@ -28,6 +28,15 @@ for tid in $tids; do report -j --filter "tid == $tid" "$sample" >"part-$tid.json
 if [ "$(ls part-*.json | wc -l)" -gt 1 ]; then pass "the sample has several threads"; else fail "the sample has several threads"; fi
 report -j part-*.json >merged.json
 is "spans of the parts are those of the whole" "$(rows merged.json span)" "$(rows whole.json span)"
+# so many that the array of them does not stay where it was
+for i in $(seq 40); do cp whole.json "copy$i.json"; done
+report -j copy*.json >forty.json
+is "forty files: status" $? 0
+is "have forty times the spans" "$(j forty.json "[s['count'] for s in of('span')]")" "$(j whole.json "[40 * s['count'] for s in of('span')]")"
+report -q -j --diff copy?.json -- copy[1-4]?.json >sides.json
+is "nine files and thirty-one: status" $? 0
+is "are compared" "$(j sides.json "[rows[0][side]['runs'] for side in ('before', 'after')]")" "[9, 31]"
+rm copy*.json
 is "and so are hits and arguments" "$(rows merged.json probe)" "$(rows whole.json probe)"
 has "the first line says how many runs there are" "$(head -n 1 merged.json)" "\"runs\":$(ls part-*.json | wc -l)"
 report -j merged.json >again.json
