@@ -8,7 +8,7 @@ none='bad-definition bits32 bpf-missing bpf-privilege bpf-program execed filesys
 
 sed -n 's/.*\[NW_CAUSE_[A-Z0-9_]*\] = {"\([a-z0-9-]*\)",.*/\1/p' src/why/causes.c >"$TEST_DIR/causes"
 while IFS= read -r cause; do
-  pasted=$(grep -lE "remedied \"[^\"]*\" $cause( |$)|# what $cause offers" tests/kernel/why_*.sh tests/kernel/truth_*.sh tests/vm/guest_kernel)
+  pasted=$(grep -lE "remedied \"[^\"]*\" $cause( |$)|# what $cause offers" tests/kernel/why_*.sh tests/kernel/truth_*.sh tests/vm/guest_*)
   case " $none " in
   *" $cause "*) ok "$cause is pasted nowhere, as is said here" test -z "$pasted" ;;
   *) ok "$cause is pasted" test -n "$pasted" ;;

@@ -214,6 +214,8 @@ user_events:nwtest_start(id:u32, path:string)"
   holds "why: it is written" user_why "last['fires'] is True"
   holds "why: not by this process" user_why_pid "last['causes'] == ['other-process']"
   holds "why: no program has registered it" user_why_none "last['causes'] == ['not-registered']"
+  holds "so is a wrong name" user_why_other "last['causes'] == ['not-registered']"
+  has "and what it offers lists those that there are" "$(cat user_offered)" '^user_events:nwtest_start'
   holds "of one process" user_pid "probe('user_events:nwtest_start')['hits'] > 0"
 }
 
