@@ -53,6 +53,9 @@ int nw_run_open_counts(struct nw_run *run, struct nw_error *err)
 			if (nw_is_scheduler_probe(*probe) &&
 			    !(live && nw_request_names(run->request, *probe)))
 				(*probe)->hidden = true;
+	run->delivery.hides = run->consumer.needs.descriptors && live;
+	nw_vec_each (&run->result->selection.probes, probe)
+		run->delivery.hides |= (*probe)->hidden && nw_is_descriptor_probe(*probe);
 	return run->delivery.filter
 		       ? nw_filter_bind(run->delivery.filter, &run->result->selection, err)
 		       : 0;
@@ -199,12 +202,21 @@ static inline int hand_out(struct nw_run *run, struct nw_hit *hit)
 		run->delivery.returned += run->delivery.is_return[hit->probe];
 	if (nw_unlikely(run->consumer.needs.scheduler)) {
 		pass_named(run, hit->time);
-		if (run->result->selection.probes.item[hit->probe]->hidden) {
+		const struct nw_probe *probe =
+			run->result->selection.probes.item[hit->probe];
+		if (probe->hidden && !nw_is_descriptor_probe(probe)) {
 			run->delivery.probe_hits[hit->probe]++;
 			return tell_other(run, NW_HIT_SCHEDULER, hit, NULL);
 		}
 		if (run->live.session)
 			nw_session_note_tid(run->live.session, hit->tid);
+	}
+	if (nw_unlikely(run->delivery.hides)) {
+		nw_run_take_call(run, hit);
+		if (run->result->selection.probes.item[hit->probe]->hidden) {
+			run->delivery.probe_hits[hit->probe]++;
+			return 0;
+		}
 	}
 	if (run->delivery.needs_tasks && !(task = wanted_task(run, hit->tid, hit->time)))
 		return tell_other(run, NW_HIT_UNTRACED, hit, NULL);
@@ -234,6 +246,7 @@ static int take_loss(struct nw_run *run, const struct nw_record *loss)
 	/* A CPU whose first events are missing has lost them since its buffer was made. */
 	of_run.time = nw_max64(loss->time, nw_min64(run->result->start_ns, loss->until));
 	run->delivery.had_loss = true;
+	nw_run_calls_lost(run, loss->until);
 	while (ret == 0 && (more = nw_join_loss(run->delivery.join, loss, &hit)) > 0)
 		ret = hand_out(run, &hit);
 	if (run->consumer.loss)
@@ -340,6 +353,7 @@ static nw_noinline int take_other(struct nw_run *run, const struct nw_record *re
 	if (nw_unlikely(run->delivery.stacks) && nw_record_renamed(&part))
 		nw_stacks_renamed(run->delivery.stacks,
 				  nw_tasks_get(run->delivery.tasks, part.tid)->pid);
+	nw_run_take_life(run, &part);
 	if (nw_unlikely(run->result->observed) && exited)
 		nw_observed_exit(run->result->observed, exited, part.time);
 	if (nw_unlikely(run->result->observed) && old_tid)
@@ -412,7 +426,7 @@ uint64_t nw_run_probe_hits(const struct nw_run *run, size_t probe)
 static bool takes_many(const struct nw_run *run)
 {
 	return run->delivery.stream && run->consumer.hits && !run->delivery.filter &&
-	       !run->delivery.goroutines && !run->delivery.stacks &&
+	       !run->delivery.goroutines && !run->delivery.hides && !run->delivery.stacks &&
 	       nw_join_is_idle(run->delivery.join);
 }
 

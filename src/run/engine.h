@@ -233,6 +233,7 @@ enum nw_observed_what {
 	NW_OBSERVED_TITLE,     /* of its process */
 	NW_OBSERVED_CGROUP,    /* the path of its process's control group */
 	NW_OBSERVED_CONTAINER, /* what the container of its process is called; "-": none */
+	NW_OBSERVED_PATH,      /* the path of a descriptor of its process */
 	NW_OBSERVED_MEMBER,    /* "1": its process is in request.cgroups; else "0" */
 	NW_OBSERVED_COUNT
 };
@@ -242,6 +243,9 @@ int nw_run_observe(struct nw_run *run, enum nw_observed_what what, const char *k
 /* Returns it for a hit of this process; NULL: it is not known. Valid until the next call. */
 const char *nw_run_observed(struct nw_run *run, enum nw_observed_what what,
 			    const struct nw_hit *hit, pid_t pid);
+/* The same for NW_OBSERVED_PATH and a descriptor. */
+const char *nw_run_observed_path(struct nw_run *run, const struct nw_hit *hit, pid_t pid,
+				 uint32_t fd);
 /* Counts a hit whose text was known, but not searched: ETIMEDOUT, that took too long, or another errno. */
 void nw_run_not_searched(struct nw_run *run, enum nw_observed_what what, int code);
 /* Returns the wait channel of a kernel stack (NW_STACK_EVENT), valid as long as the result, and the address of that
@@ -281,6 +285,8 @@ struct nw_needs {
 	/* Events that nw_is_scheduler_probe() recognises are recorded; unless the user asks for them, they come as
 	 * NW_HIT_SCHEDULER. */
 	bool scheduler;
+	/* The calls that close descriptors are recorded, for NW_OBSERVED_PATH. */
+	bool descriptors;
 	/* Hits are taken so fast that reading pages costs most, so larger pages pay off */
 	bool large_pages;
 	bool brief; /* no explanation of probes without hits is needed */

@@ -20,6 +20,7 @@
 struct observed {
 	enum nw_observed_what what;
 	pid_t pid;
+	uint32_t fd; /* PATH */
 	uint64_t since, read_ns;
 	char *text;	/* NULL: not known; "": the process has ended */
 	bool kept;	/* a recording has it */
@@ -31,6 +32,9 @@ struct nw_observed {
 	const struct nw_pid_space *space;
 	const struct nw_cgroups *cgroups;
 	struct nw_containers containers;
+	struct nw_descriptors *descriptors;
+	uint64_t path_until; /* a recording: paths are known until then; 0: all the time */
+	bool path_full;	     /* changes of paths are not kept any more */
 	bool used[NW_OBSERVED_COUNT];
 	/* Live: one for each process, which the table finds. A recording: sorted before the first is asked for. */
 	NW_VEC(struct observed) texts;
@@ -49,24 +53,28 @@ static const char *const words_of[NW_OBSERVED_COUNT] = {
 	[NW_OBSERVED_TITLE] = "title",
 	[NW_OBSERVED_CGROUP] = "cgroup",
 	[NW_OBSERVED_CONTAINER] = "container",
+	[NW_OBSERVED_PATH] = "path",
 	[NW_OBSERVED_MEMBER] = "member"};
 
-static uint64_t hash_of(enum nw_observed_what what, pid_t pid)
+static uint64_t hash_of(enum nw_observed_what what, pid_t pid, uint32_t fd)
 {
-	return nw_hash64((uint64_t)what << 32 | (uint32_t)pid);
+	return nw_hash64(((uint64_t)what << 32 | (uint32_t)pid) ^ nw_hash64(fd));
 }
 
 /* ---- from /proc --------------------------------------------------------------------- */
 
-static struct observed *find(struct nw_observed *o, enum nw_observed_what what, pid_t pid)
+static struct observed *find(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
+			     uint32_t fd)
 {
-	nw_hash_each (&o->table, hash_of(what, pid), at)
-		if (o->texts.item[at].what == what && o->texts.item[at].pid == pid)
+	nw_hash_each (&o->table, hash_of(what, pid, fd), at)
+		if (o->texts.item[at].what == what && o->texts.item[at].pid == pid &&
+		    o->texts.item[at].fd == fd)
 			return &o->texts.item[at];
 	return NULL;
 }
 
-static struct observed *add(struct nw_observed *o, enum nw_observed_what what, pid_t pid)
+static struct observed *add(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
+			    uint32_t fd)
 {
 	struct observed *fresh;
 
@@ -74,13 +82,14 @@ static struct observed *add(struct nw_observed *o, enum nw_observed_what what, p
 		return NULL;
 	fresh = nw_vec_add(&o->texts);
 	if (!fresh ||
-	    nw_hash_table_add(&o->table, hash_of(what, pid), o->texts.count - 1) < 0) {
+	    nw_hash_table_add(&o->table, hash_of(what, pid, fd), o->texts.count - 1) < 0) {
 		o->texts.count -= fresh != NULL;
 		o->failed = true;
 		return NULL;
 	}
 	fresh->what = what;
 	fresh->pid = pid;
+	fresh->fd = fd;
 	return fresh;
 }
 
@@ -95,6 +104,8 @@ static void keep(struct nw_observed *o, const struct observed *it, uint64_t time
 	o->kept_count++;
 	nw_buf_printf(&o->kept, "%s %" PRIu64 " %d", words_of[it->what], time,
 		      (int)it->pid);
+	if (it->what == NW_OBSERVED_PATH)
+		nw_buf_printf(&o->kept, " %" PRIu32, it->fd);
 	nw_plan_word(&o->kept, it->text ? it->text : "");
 	nw_buf_addc(&o->kept, '\n');
 	o->failed |= o->kept.failed;
@@ -167,12 +178,12 @@ static void read_again(struct nw_observed *o, struct observed *it, pid_t tid)
 static struct observed *look(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
 			     pid_t tid)
 {
-	struct observed *it = find(o, what, pid);
+	struct observed *it = find(o, what, pid, 0);
 	const uint64_t now = nw_clock_ns(CLOCK_MONOTONIC);
 	const uint64_t age = nw_max64(AGE_NS, o->texts.count * AGE_EACH_NS);
 
 	if (!it)
-		it = add(o, what, pid);
+		it = add(o, what, pid, 0);
 	if (it && (!it->read_ns || now - it->read_ns >= age))
 		read_again(o, it, tid);
 	return it;
@@ -194,7 +205,7 @@ static const char *observe(struct nw_observed *o, enum nw_observed_what what, pi
 static void forget(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
 		   uint64_t time)
 {
-	struct observed *it = find(o, what, pid);
+	struct observed *it = find(o, what, pid, 0);
 
 	if (!it)
 		return;
@@ -202,9 +213,9 @@ static void forget(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
 	if (it->text && it->kept)
 		keep(o, &(struct observed){.what = it->what, .pid = pid}, time);
 	free(it->text);
-	nw_hash_table_remove(&o->table, hash_of(it->what, pid),
-			     (size_t)(it - o->texts.item), hash_of(last.what, last.pid),
-			     o->texts.count - 1);
+	nw_hash_table_remove(&o->table, hash_of(it->what, pid, it->fd),
+			     (size_t)(it - o->texts.item),
+			     hash_of(last.what, last.pid, last.fd), o->texts.count - 1);
 	*it = last;
 	o->texts.count--;
 }
@@ -218,7 +229,8 @@ void nw_observed_exit(struct nw_observed *o, pid_t pid, uint64_t time)
 /* Does a new process have the text of its parent? */
 static bool is_inherited(const struct nw_observed *o, size_t what)
 {
-	return o->space && o->used[what] && what != NW_OBSERVED_TITLE;
+	return o->space && o->used[what] && what != NW_OBSERVED_TITLE &&
+	       what != NW_OBSERVED_PATH;
 }
 
 /* Returns when something was, so long ago, in ticks since boot, as /proc tells when a process began. */
@@ -244,7 +256,7 @@ void nw_observed_born(struct nw_observed *o, pid_t pid, pid_t parent, pid_t pare
 									: NULL;
 		const uint64_t read_ns = from ? from->read_ns : 0;
 		o->failed |= from && from->text && !text;
-		struct observed *it = add(o, what, pid);
+		struct observed *it = add(o, what, pid, 0);
 		if (!it)
 			continue;
 		it->start = start;
@@ -273,7 +285,7 @@ static void doubt(struct observed *it)
 
 void nw_observed_exec(struct nw_observed *o, pid_t pid)
 {
-	struct observed *title = o->space ? find(o, NW_OBSERVED_TITLE, pid) : NULL;
+	struct observed *title = o->space ? find(o, NW_OBSERVED_TITLE, pid, 0) : NULL;
 
 	if (title)
 		title->read_ns = 0;
@@ -307,22 +319,28 @@ bool nw_observed_is_word(const char *word)
 
 bool nw_observed_line(struct nw_observed *o, char *const *words, size_t count)
 {
-	uint64_t time, pid;
+	uint64_t time, pid, fd = 0;
 
 	for (size_t i = 0; i < NW_OBSERVED_COUNT; i++) {
-		if (strcmp(words[0], words_of[i]) != 0 || count != 4)
+		const bool path = i == NW_OBSERVED_PATH;
+		const char *text = words[path ? 4 : 3];
+		if (strcmp(words[0], words_of[i]) != 0 || count != (path ? 5 : 4))
 			continue;
 		if (nw_parse_u64(words[1], &time) < 0 || nw_parse_u64(words[2], &pid) < 0 ||
-		    pid > INT32_MAX || strlen(words[3]) >= NW_OBSERVED_BYTES ||
+		    (path && nw_parse_u64(words[3], &fd) < 0) || fd > INT32_MAX ||
+		    pid > INT32_MAX || strlen(text) >= NW_OBSERVED_BYTES ||
 		    o->texts.count >= NW_OBSERVED_MOST)
 			return true; /* the recording is hostile or damaged */
 		o->used[i] = true;
+		if (path && !pid && time)
+			o->path_until = time;
 		struct observed *it = nw_vec_add(&o->texts);
 		if (it)
 			*it = (struct observed){.what = (enum nw_observed_what)i,
 						.pid = (pid_t)pid,
+						.fd = (uint32_t)fd,
 						.since = time,
-						.text = strdup(words[3])};
+						.text = strdup(text)};
 		o->failed |= !it || !it->text;
 		return true;
 	}
@@ -331,12 +349,14 @@ bool nw_observed_line(struct nw_observed *o, char *const *words, size_t count)
 
 /* Compares by process, and then by time. */
 static int order(const struct observed *a, enum nw_observed_what what, pid_t pid,
-		 uint64_t since)
+		 uint32_t fd, uint64_t since)
 {
 	if (a->what != what)
 		return a->what < what ? -1 : 1;
 	if (a->pid != pid)
 		return a->pid < pid ? -1 : 1;
+	if (a->fd != fd)
+		return a->fd < fd ? -1 : 1;
 	return a->since < since ? -1 : a->since > since;
 }
 
@@ -344,18 +364,21 @@ static int in_order(const void *a, const void *b)
 {
 	const struct observed *y = b;
 
-	return order(a, y->what, y->pid, y->since);
+	return order(a, y->what, y->pid, y->fd, y->since);
 }
 
 static const char *recorded(struct nw_observed *o, enum nw_observed_what what, pid_t pid,
-			    uint64_t time)
+			    uint32_t fd, uint64_t time)
 {
 	if (!o->sorted && o->texts.count)
 		qsort(o->texts.item, o->texts.count, sizeof(*o->texts.item), in_order);
 	o->sorted = true;
-	size_t behind = nw_vec_lower_bound(&o->texts, it, order(it, what, pid, time) <= 0);
+	size_t behind = nw_vec_lower_bound(&o->texts, it,
+					   order(it, what, pid, fd, time) <= 0);
 	const struct observed *it = behind ? &o->texts.item[behind - 1] : NULL;
-	return it && it->what == what && it->pid == pid && *it->text ? it->text : NULL;
+	return it && it->what == what && it->pid == pid && it->fd == fd && *it->text
+		       ? it->text
+		       : NULL;
 }
 
 bool nw_observed_has(const struct nw_observed *o, enum nw_observed_what what)
@@ -369,16 +392,66 @@ const char *nw_observed_get(struct nw_observed *o, enum nw_observed_what what, p
 			    pid_t tid, uint64_t time)
 {
 	const char *text = o->space ? observe(o, what, pid, tid, time)
-				    : recorded(o, what, pid, time);
+				    : recorded(o, what, pid, 0, time);
 
 	/* The live run has told of hits whose groups were not known; a recording leaves them out as it did. */
 	o->unknown[what] += text == NULL && (o->space || what != NW_OBSERVED_MEMBER);
 	return text;
 }
 
+/*
+ * Keeps a path in the recording, if it is another than that of the last hit. Once one is not kept, a report would see a path for hits
+ * that have another one: then none is kept any more, and the recording says from when on.
+ */
+static void keep_path(struct nw_observed *o, pid_t pid, uint32_t fd, uint64_t time,
+		      const char *path)
+{
+	const bool full = o->kept_count + 1 >= NW_OBSERVED_MOST || o->path_full;
+	struct observed *it = full ? NULL : find(o, NW_OBSERVED_PATH, pid, fd);
+
+	if (!it && !full && path)
+		it = add(o, NW_OBSERVED_PATH, pid, fd);
+	if (!it && (path || full) && !o->path_full) {
+		keep(o, &(struct observed){.what = NW_OBSERVED_PATH}, time);
+		o->path_full = true;
+	}
+	o->left_out += o->path_full;
+	if (!it || (it->text && path ? strcmp(it->text, path) == 0 : !it->text && !path))
+		return;
+	free(it->text);
+	it->text = path ? strdup(path) : NULL;
+	o->failed |= path && !it->text;
+	keep(o, it, time);
+}
+
+const char *nw_observed_path(struct nw_observed *o, pid_t pid, uint32_t fd, uint64_t time)
+{
+	const char *path = NULL;
+
+	if (o->descriptors)
+		path = nw_descriptors_path(o->descriptors, pid, fd, time);
+	else if (!o->space && (!o->path_until || time < o->path_until))
+		path = recorded(o, NW_OBSERVED_PATH, pid, fd, time);
+	if (o->keeps)
+		keep_path(o, pid, fd, time, path);
+	o->unknown[NW_OBSERVED_PATH] += path == NULL;
+	return path;
+}
+
+void nw_observed_set_descriptors(struct nw_observed *o, struct nw_descriptors *descriptors)
+{
+	nw_descriptors_free(o->descriptors);
+	o->descriptors = descriptors;
+}
+
+struct nw_descriptors *nw_observed_descriptors(const struct nw_observed *o)
+{
+	return o->descriptors;
+}
+
 bool nw_observed_failed(const struct nw_observed *o)
 {
-	return o->failed;
+	return o->failed || (o->descriptors && nw_descriptors_failed(o->descriptors));
 }
 
 void nw_observed_not_searched(struct nw_observed *o, enum nw_observed_what what, int code)
@@ -397,7 +470,8 @@ void nw_observed_save(const struct nw_observed *o, struct nw_buf *out)
 	/* A recording of processes whose titles are all unknown has them, too. */
 	for (size_t i = 0; i < NW_OBSERVED_COUNT; i++)
 		if (o->used[i])
-			nw_buf_printf(out, "%s 0 0 -\n", words_of[i]);
+			nw_buf_printf(out, "%s 0 0%s -\n", words_of[i],
+				      i == NW_OBSERVED_PATH ? " 0" : "");
 	nw_buf_add(out, nw_buf_str(&o->kept), o->kept.len);
 	out->failed |= o->failed;
 }
@@ -419,6 +493,16 @@ static void tell_unknown(const struct nw_observed *o, const struct nw_run *run)
 				"the title is not known at %" PRIu64
 				" hits ('?'): their processes had ended before the title was read"),
 			titles);
+	if (o->unknown[NW_OBSERVED_PATH])
+		nw_run_notice(
+			run,
+			nw_plural(
+				o->unknown[NW_OBSERVED_PATH],
+				"the path of the descriptor is not known at %" PRIu64
+				" hit ('?'): it was not read between the opening and the hit, or the number is not open",
+				"the path of the descriptor is not known at %" PRIu64
+				" hits ('?'): it was not read between the opening and the hit, or the number is not open"),
+			o->unknown[NW_OBSERVED_PATH]);
 	if (groups)
 		nw_run_notice(
 			run,
@@ -466,9 +550,9 @@ void nw_observed_tell(const struct nw_observed *o, const struct nw_run *run)
 			nw_plural(
 				o->left_out,
 				"%" PRIu64
-				" change of a title or control group is not in the recording, which has 65,536 of them",
+				" change of a title, control group or path is not in the recording, which has 65,536 of them",
 				"%" PRIu64
-				" changes of titles and control groups are not in the recording, which has 65,536 of them"),
+				" changes of titles, control groups and paths are not in the recording, which has 65,536 of them"),
 			o->left_out);
 }
 
@@ -500,6 +584,7 @@ void nw_observed_free(struct nw_observed *o)
 	nw_vec_free(&o->texts);
 	nw_hash_table_free(&o->table);
 	nw_containers_free(&o->containers);
+	nw_descriptors_free(o->descriptors);
 	nw_buf_free(&o->kept);
 	free(o);
 }

@@ -9,6 +9,7 @@
 #define NOPWATCH_RUN_OBSERVED_H
 
 #include "find/process/cgroup.h"
+#include "run/descriptors.h"
 #include "run/engine.h"
 
 enum {
@@ -32,6 +33,14 @@ void nw_observed_keep(struct nw_observed *observed);
  * memory ran out (nw_observed_failed()). Times must not go back. */
 const char *nw_observed_get(struct nw_observed *observed, enum nw_observed_what what,
 			    pid_t pid, pid_t tid, uint64_t time);
+/* The same for the path of a descriptor. */
+const char *nw_observed_path(struct nw_observed *observed, pid_t pid, uint32_t fd,
+			     uint64_t time);
+/* Paths of descriptors are asked of `descriptors`, which is taken over. */
+void nw_observed_set_descriptors(struct nw_observed *observed,
+				 struct nw_descriptors *descriptors);
+/* NULL: none were set. */
+struct nw_descriptors *nw_observed_descriptors(const struct nw_observed *observed);
 bool nw_observed_failed(const struct nw_observed *observed);
 /* Counts a hit whose text was not searched: ETIMEDOUT, that took too long, or another errno. */
 void nw_observed_not_searched(struct nw_observed *observed, enum nw_observed_what what,

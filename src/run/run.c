@@ -322,6 +322,11 @@ int nw_run_observe(struct nw_run *run, enum nw_observed_what what, const char *k
 	if (!run->result->observed && run->source->live &&
 	    nw_observed_open(&run->live.space, &run->result->observed) < 0)
 		return nw_no_memory(err);
+	if (what == NW_OBSERVED_PATH && run->source->live) {
+		int ret = nw_run_descriptors_open(run, key, err);
+		if (ret < 0)
+			return ret;
+	}
 	if (run->source->live)
 		nw_observed_use(run->result->observed, what);
 	if (run->result->observed && nw_observed_has(run->result->observed, what))
@@ -333,6 +338,12 @@ const char *nw_run_observed(struct nw_run *run, enum nw_observed_what what,
 			    const struct nw_hit *hit, pid_t pid)
 {
 	return nw_observed_get(run->result->observed, what, pid, hit->tid, hit->time);
+}
+
+const char *nw_run_observed_path(struct nw_run *run, const struct nw_hit *hit, pid_t pid,
+				 uint32_t fd)
+{
+	return nw_observed_path(run->result->observed, pid, fd, hit->time);
 }
 
 void nw_run_not_searched(struct nw_run *run, enum nw_observed_what what, int code)

@@ -85,10 +85,11 @@ struct nw_delivery {
 	uint64_t *probe_hits;
 	/* Hits dropped by the filter, by probe; NULL: no filter. */
 	uint64_t *probe_filtered;
-	uint64_t records;      /* first parts of hits, before all filters of ours */
-	uint64_t returned;     /* hits of return probes, before all filters of ours */
-	bool *is_return;       /* by probe; NULL: none is a return probe */
-	size_t told;	       /* how many of result->named the consumer knows */
+	uint64_t records;  /* first parts of hits, before all filters of ours */
+	uint64_t returned; /* hits of return probes, before all filters of ours */
+	bool *is_return;   /* by probe; NULL: none is a return probe */
+	size_t told;	   /* how many of result->named the consumer knows */
+	bool hides; /* calls that close descriptors are recorded (descriptor_calls.c) */
 	bool needs_tasks;      /* each hit's thread is looked up */
 	bool goroutines;       /* hits may be of goroutines */
 	bool enough;	       /* the consumer wants no more hits */
@@ -148,6 +149,21 @@ void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner);
 
 /* Returns the run's session, which belongs to the run. */
 struct nw_session *nw_run_session(const struct nw_run *run);
+/* ---- calls that close descriptors (descriptor_calls.c) ------------------------------ */
+
+/* Returns the name of such an event of the kernel, by its number; NULL: there are no more. */
+const char *nw_descriptor_call(size_t number);
+void nw_descriptor_spec(size_t number, char *out, size_t size);
+bool nw_is_descriptor_probe(const struct nw_probe *probe);
+/* Prepares to tell the paths of descriptors; an error if the events are not recorded. key: the user's word. */
+int nw_run_descriptors_open(struct nw_run *run, const char *key, struct nw_error *err);
+/* The probes are armed, as far as they can be. */
+void nw_run_descriptors_armed(struct nw_run *run);
+/* Tells of a hit, if it is of such a call; of events that were lost; and of births, ends and new programs of processes. */
+void nw_run_take_call(struct nw_run *run, const struct nw_hit *hit);
+void nw_run_calls_lost(struct nw_run *run, uint64_t until);
+void nw_run_take_life(struct nw_run *run, const struct nw_record *record);
+
 /* Keeps what nw_run_observed() returns, each change once, for a recording. */
 void nw_run_keep_observed(struct nw_run *run);
 /* Returns the time of the session's trace clock. */

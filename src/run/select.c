@@ -229,7 +229,7 @@ static int add_stacks(struct nw_selection *selection, const struct nw_kernel_eve
 
 /* Needs beyond those that the request names. */
 struct wanted {
-	bool all_args, scheduler, some;
+	bool all_args, scheduler, descriptors, some;
 	size_t used; /* number of arguments that are used without having been named */
 };
 
@@ -309,11 +309,25 @@ static int select_probes(const struct nw_request *request, char **command,
 
 	if (ret == 0 && wanted->scheduler)
 		ret = add_scheduler(&list, &events, err);
+	const size_t asked = list.count;
+	for (size_t i = 0; ret == 0 && wanted->descriptors && nw_descriptor_call(i); i++) {
+		char spec[128];
+		bool named = !has_event(&events, "syscalls", nw_descriptor_call(i));
+		for (size_t j = 0; j < asked; j++)
+			named |= names_event(&list.item[j], "syscalls",
+					     nw_descriptor_call(i));
+		nw_descriptor_spec(i, spec, sizeof(spec));
+		ret = named ? 0 : add_spec(&list, spec, err);
+	}
 	if (ret == 0 && command && request->command)
 		ret = nw_locate(request->command[0], command, err);
 	scope.command = command ? *command : NULL;
 	if (ret == 0)
 		ret = nw_select(list.item, list.count, &scope, out, err);
+	if (ret == 0 && wanted->descriptors)
+		nw_vec_each (&out->probes, probe)
+			(*probe)->hidden |= nw_is_descriptor_probe(*probe) &&
+					    !nw_request_names(request, *probe);
 	if (ret == -ENOENT && request->pid_count)
 		ret = explain_generated(&list, request, err);
 	if (ret == 0 && wanted->scheduler)
@@ -349,6 +363,7 @@ int nw_run_select(struct nw_run *run, struct nw_error *err)
 	const struct wanted wanted = {
 		.all_args = wants_args(run),
 		.scheduler = consumer->needs.scheduler,
+		.descriptors = consumer->needs.descriptors,
 		.used = most_used(consumer->needs.uses, consumer->needs.use_count),
 	};
 	int ret = select_probes(run->request, &run->live.command, &wanted,

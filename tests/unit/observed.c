@@ -94,5 +94,49 @@ START_TEST(each_fact_is_told_by_itself)
 }
 END_TEST
 
+static bool take_path(const char *time, const char *pid, const char *fd, const char *text)
+{
+	char *words[] = {strdup("path"), strdup(time), strdup(pid), strdup(fd),
+			 strdup(text)};
+	bool taken = nw_observed_line(observed, words, NW_COUNT(words));
+
+	for (size_t i = 0; i < NW_COUNT(words); i++)
+		free(words[i]);
+	return taken;
+}
+
+static const char *path(pid_t pid, uint32_t fd, uint64_t time)
+{
+	const char *text = nw_observed_path(observed, pid, fd, time);
+
+	return text ? text : "(unknown)";
+}
+
+START_TEST(each_descriptor_has_its_paths)
+{
+	ck_assert(take_path("0", "0", "0", ""));
+	ck_assert(nw_observed_has(observed, NW_OBSERVED_PATH));
+	ck_assert(take_path("100", "7", "3", "/a"));
+	ck_assert(take_path("200", "7", "3", ""));
+	ck_assert(take_path("300", "7", "3", "/b"));
+	ck_assert(take_path("100", "7", "4", "/c"));
+	ck_assert(take_path("100", "8", "3", "/d"));
+	ck_assert(take_path("100", "8", "4294967299", "/e")); /* hostile */
+	ck_assert(!take("path", "100", "7", "/f"));	      /* not a line of a path */
+	ck_assert_str_eq(path(7, 3, 99), "(unknown)");
+	ck_assert_str_eq(path(7, 3, 100), "/a");
+	ck_assert_str_eq(path(7, 3, 200), "(unknown)");
+	ck_assert_str_eq(path(7, 3, 300), "/b");
+	ck_assert_str_eq(path(7, 4, 300), "/c");
+	ck_assert_str_eq(path(8, 3, 300), "/d");
+	ck_assert_str_eq(path(8, 4, 300), "(unknown)");
+	/* from here on no changes were kept */
+	ck_assert(take_path("400", "0", "0", ""));
+	ck_assert_str_eq(path(7, 3, 399), "/b");
+	ck_assert_str_eq(path(7, 3, 400), "(unknown)");
+}
+END_TEST
+
 UNIT_MAIN_WITH("observed", setup, teardown, a_title_counts_until_the_next,
-	       each_fact_is_told_by_itself, damaged_lines_are_passed_over)
+	       each_fact_is_told_by_itself, each_descriptor_has_its_paths,
+	       damaged_lines_are_passed_over)

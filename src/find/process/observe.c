@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Facts of a process that change while it runs, by the kernel's number: its title, and the paths of its descriptors. */
+#include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,7 +13,8 @@
 #include "proc.h"
 
 enum {
-	PROC_PATH = 64
+	PROC_PATH = 64,
+	MOST_SEARCHED = 4096 /* descriptors that are searched for a ring of io_uring */
 };
 
 /* Writes the path of a file of /proc/PID, and returns the directory that it is below; -ESRCH: no /proc shows the
@@ -133,4 +136,50 @@ int nw_pid_space_path(const struct nw_pid_space *space, pid_t pid, int32_t fd, c
 	mark_cut(out, (size_t)len, size);
 	out[len] = '\0';
 	return 0;
+}
+
+static bool is_narrow(int dir, const char *path)
+{
+	unsigned char ident[EI_NIDENT];
+	/* The file is being executed: it is a regular one. */
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t len = fd < 0 ? -1 : read(fd, ident, sizeof(ident));
+
+	if (fd >= 0)
+		close(fd);
+	return len != sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
+	       ident[EI_CLASS] != (sizeof(long) == 8 ? ELFCLASS64 : ELFCLASS32);
+}
+
+/* Is there a ring, or more descriptors than are searched? */
+static bool has_ring(int at, const char *path)
+{
+	static const char ring[] = "anon_inode:[io_uring]";
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool found = !dir;
+	const struct dirent *entry;
+
+	for (size_t i = 0; dir && !found && (entry = readdir(dir)); i++) {
+		char text[sizeof(ring)] = "";
+		ssize_t len = readlinkat(fd, entry->d_name, text, sizeof(text));
+		found = i >= MOST_SEARCHED || (len == (ssize_t)sizeof(ring) - 1 &&
+					       memcmp(text, ring, sizeof(ring) - 1) == 0);
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+bool nw_pid_space_closes_unseen(const struct nw_pid_space *space, pid_t pid)
+{
+	char path[PROC_PATH];
+	int dir = place(space, pid, "exe", path);
+
+	if (dir == -ESRCH || is_narrow(dir, path))
+		return true;
+	dir = place(space, pid, "fd", path);
+	return has_ring(dir, path);
 }

@@ -132,6 +132,11 @@ int nw_pid_space_cgroup(const struct nw_pid_space *space, pid_t pid, pid_t tid,
 			uint64_t *start, struct nw_buf *out);
 int nw_pid_space_path(const struct nw_pid_space *space, pid_t pid, int32_t fd, char *out,
 		      size_t size);
+/*
+ * May a process close descriptors by other ways than system calls of our own kind? Its program has 32 bits on a kernel of 64, whose
+ * events do not tell of such calls, or it has a ring of io_uring, which closes without calls. Also if that cannot be found out.
+ */
+bool nw_pid_space_closes_unseen(const struct nw_pid_space *space, pid_t pid);
 /* Returns the number that the kernel has given to a process or thread last. 0: not known. space NULL: our
  * numbers are the kernel's. */
 uint64_t nw_pid_space_last_born(const struct nw_pid_space *space);

@@ -423,7 +423,12 @@ int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < selection->probes.count && ret == 0; i++) {
-		struct named_probe *named = nw_vec_add(&all);
+		/* what the user did not ask for is not measured */
+		struct named_probe *named = selection->probes.item[i]->hidden
+						    ? NULL
+						    : nw_vec_add(&all);
+		if (selection->probes.item[i]->hidden)
+			continue;
 		if (named)
 			*named = (struct named_probe){selection->probes.item[i], i};
 		ret = named ? 0 : -ENOMEM;
@@ -432,6 +437,8 @@ int nw_spans_by_name(const struct nw_selection *selection, nw_span_defs *out)
 		qsort(all.item, all.count, sizeof(*all.item), by_source);
 	for (uint32_t i = 0; i < selection->probes.count && ret >= 0; i++) {
 		bool known;
+		if (selection->probes.item[i]->hidden)
+			continue;
 		ret = pair_special(selection, &all, i, &known, out);
 		for (size_t row = 0; row < NW_COUNT(words) && ret == 0 && !known; row++)
 			ret = pair_row(selection, &all, i, row, out);

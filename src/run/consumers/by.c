@@ -73,17 +73,44 @@ static enum nw_observed_what observed_of(const struct nw_by_key *key)
 		return NW_OBSERVED_CGROUP;
 	case NW_BY_CONTAINER:
 		return NW_OBSERVED_CONTAINER;
+	case NW_BY_PATH:
+		return NW_OBSERVED_PATH;
 	default:
 		return NW_OBSERVED_COUNT;
 	}
+}
+
+/* Returns NULL if this hit has no such argument. */
+static const struct nw_value *value_of(const struct nw_by_key *key,
+				       const struct nw_hit *hit)
+{
+	int at = key->arg[hit->probe];
+
+	return at >= 0 && (size_t)at < hit->value_count ? &hit->values[at] : NULL;
+}
+
+/* Returns the path of the descriptor that is the hit's argument; NULL: it is not known. The kernel takes 32 bits of a descriptor. */
+static const char *path_of(const struct nw_by_key *key, struct nw_run *run,
+			   const struct nw_hit *hit, const struct nw_task *task)
+{
+	const struct nw_value *value = value_of(key, hit);
+
+	if (!value ||
+	    (value->kind != NW_VALUE_SIGNED && value->kind != NW_VALUE_UNSIGNED) ||
+	    (uint32_t)value->number > INT32_MAX)
+		return NULL;
+	return nw_run_observed_path(run, hit, task->pid, (uint32_t)value->number);
 }
 
 /* Returns what is observed of a hit's process, of a title the part that is asked for; NULL: it is not known, or has no such part. */
 static const char *observed_text(const struct nw_by_key *key, struct nw_run *run,
 				 const struct nw_hit *hit, const struct nw_task *task)
 {
-	const char *title = nw_run_observed(run, observed_of(key), hit, task->pid);
 	int code = 0;
+
+	if (key->what == NW_BY_PATH)
+		return path_of(key, run, hit, task);
+	const char *title = nw_run_observed(run, observed_of(key), hit, task->pid);
 
 	if (!title || !key->search)
 		return title;
@@ -127,6 +154,11 @@ static int parse_key(struct nw_by_key *key, struct nw_error *err)
 	if (regex) {
 		key->what = NW_BY_TITLE;
 		return nw_title_search_open(key->name, regex, &key->search, err);
+	}
+	key->arg_name = inside(key->name, "path", &failed);
+	if (key->arg_name || failed) {
+		key->what = NW_BY_PATH;
+		return key->arg_name ? 0 : nw_no_memory(err);
 	}
 	const char *why;
 	int ret = nw_member_parse(key->name, &key->member, &why);
@@ -206,7 +238,7 @@ size_t nw_by_most_groups(const struct nw_by *by)
 bool nw_by_needs_args(const struct nw_by *by)
 {
 	nw_vec_each (&by->keys, key)
-		if (key->what == NW_BY_ARG)
+		if (key->what == NW_BY_ARG || key->what == NW_BY_PATH)
 			return true;
 	return false;
 }
@@ -216,6 +248,14 @@ bool nw_by_needs_tasks(const struct nw_by *by)
 	nw_vec_each (&by->keys, key)
 		if (key->what == NW_BY_PID || key->what == NW_BY_COMM ||
 		    observed_of(key) != NW_OBSERVED_COUNT)
+			return true;
+	return false;
+}
+
+bool nw_by_needs_descriptors(const struct nw_by *by)
+{
+	nw_vec_each (&by->keys, key)
+		if (key->what == NW_BY_PATH)
 			return true;
 	return false;
 }
@@ -232,6 +272,22 @@ uint64_t nw_by_late_keys(const struct nw_by *by)
 
 /* ---- which arguments ---------------------------------------------------------------- */
 
+/* Checks that the argument of a path is a number. */
+static int check_number(const struct nw_by_key *key, const struct nw_selection *selection,
+			struct nw_error *err)
+{
+	for (size_t i = 0; i < selection->probes.count; i++) {
+		const struct nw_probe *probe = selection->probes.item[i];
+		if (key->arg[i] >= 0 && (size_t)key->arg[i] < probe->args.count &&
+		    nw_type_is_text(&probe->args.item[key->arg[i]].type))
+			return nw_fail_usage(
+				err,
+				"--by '%s': the argument of %s is a string, and no descriptor",
+				key->name, probe->label);
+	}
+	return 0;
+}
+
 static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 		    struct nw_error *err)
 {
@@ -244,6 +300,8 @@ static int bind_key(struct nw_by_key *key, const struct nw_selection *selection,
 		key->arg[i] = nw_arg_find(selection->probes.item[i], key->arg_name);
 		found |= key->arg[i] >= 0;
 	}
+	if (found && key->what == NW_BY_PATH)
+		return check_number(key, selection, err);
 	if (found && key->member.path)
 		return check_text(key, selection, err);
 	if (found)
@@ -266,7 +324,7 @@ int nw_by_bind(struct nw_by *by, struct nw_run *run, struct nw_error *err)
 	int ret = 0;
 
 	nw_vec_each (&by->keys, key) {
-		if (ret == 0 && key->what == NW_BY_ARG)
+		if (ret == 0 && (key->what == NW_BY_ARG || key->what == NW_BY_PATH))
 			ret = bind_key(key, &nw_run_so_far(run)->selection, err);
 		if (ret == 0 && observed_of(key) != NW_OBSERVED_COUNT)
 			ret = nw_run_observe(run, observed_of(key), key->name, err);
@@ -279,19 +337,10 @@ void nw_by_observe(const struct nw_by *by, struct nw_run *run, const struct nw_t
 {
 	nw_vec_each (&by->keys, key)
 		if (observed_of(key) != NW_OBSERVED_COUNT)
-			nw_run_observed(run, observed_of(key), hit, task->pid);
+			(void)observed_text(key, run, hit, task);
 }
 
 /* ---- the group of a hit ------------------------------------------------------------- */
-
-/* Returns NULL if this hit has no such argument. */
-static const struct nw_value *value_of(const struct nw_by_key *key,
-				       const struct nw_hit *hit)
-{
-	int at = key->arg[hit->probe];
-
-	return at >= 0 && (size_t)at < hit->value_count ? &hit->values[at] : NULL;
-}
 
 /* Finds the name of the key's value in an enumeration; returns its length, 0: it has none. */
 static size_t word_of(const struct nw_by_key *key, struct nw_run *run,
@@ -336,7 +385,8 @@ static void add_title(const struct nw_by_key *key, const char *title, struct nw_
 {
 	const size_t len = strlen(title);
 
-	if (key->what == NW_BY_CGROUP && len > NW_BY_TITLE_BYTES) {
+	if ((key->what == NW_BY_CGROUP || key->what == NW_BY_PATH) &&
+	    len > NW_BY_TITLE_BYTES) {
 		nw_buf_adds(out, "...");
 		add_string(out, title + len - NW_BY_TITLE_BYTES, NW_BY_TITLE_BYTES);
 		return;
@@ -409,6 +459,7 @@ static int64_t group_by_one(struct nw_by *by, struct nw_run *run,
 	case NW_BY_TITLE:
 	case NW_BY_CGROUP:
 	case NW_BY_CONTAINER:
+	case NW_BY_PATH:
 		title = observed_text(key, run, hit, task);
 		if (!title)
 			return -1;
@@ -463,6 +514,7 @@ static void add_part(const struct nw_by_key *key, struct nw_run *run,
 	case NW_BY_TITLE:
 	case NW_BY_CGROUP:
 	case NW_BY_CONTAINER:
+	case NW_BY_PATH:
 		title = observed_text(key, run, hit, task);
 		add_title(key, title ? title : "?", out);
 		return;

@@ -14,6 +14,7 @@ enum nw_by_what {
 	NW_BY_TITLE, /* of the process: "title", or "title(REGEX)" */
 	NW_BY_CGROUP,
 	NW_BY_CONTAINER,
+	NW_BY_PATH, /* of a descriptor: "path(ARG)" */
 	NW_BY_ARG
 };
 
@@ -57,6 +58,8 @@ size_t nw_by_most_groups(const struct nw_by *by);
 /* Do hits need their values, or the processes and names of their threads? */
 bool nw_by_needs_args(const struct nw_by *by);
 bool nw_by_needs_tasks(const struct nw_by *by);
+/* Must the calls that close descriptors be recorded? */
+bool nw_by_needs_descriptors(const struct nw_by *by);
 /* Returns which keys, by their places in a group's name (bit 0: the first), a span takes from its end: those that
  * may change meanwhile. */
 uint64_t nw_by_late_keys(const struct nw_by *by);

@@ -388,7 +388,7 @@ static int make_by(const struct nw_measure *m, const char *text, struct nw_by *o
 	if (ret == 0)
 		ret = nw_by_bind(out, m->run, err);
 	nw_vec_each (&out->keys, key) {
-		bool fetched = key->what != NW_BY_ARG;
+		bool fetched = !key->arg;
 		for (size_t i = 0; ret == 0 && !fetched && i < selection->probes.count; i++)
 			fetched = key->arg[i] >= 0 &&
 				  has_values(m, selection->probes.item[i]);
@@ -741,6 +741,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 				.fetched = options->bins,
 				.threads = options->bins,
 				.scheduler = options->states,
+				.descriptors = nw_by_needs_descriptors(m->by),
 				.costs = options->net ? NW_COSTS_NEEDED : options->costs,
 				.stacks = true,
 				.comms = comms,

@@ -319,6 +319,10 @@ void nw_recorder_table(const struct nw_recorder *r, const struct nw_run_result *
 		nw_buf_printf(out, "only %d\n", (int)*pid);
 	nw_vec_each (&result->tids, tid)
 		nw_buf_printf(out, "only_thread %d\n", (int)*tid);
+	for (size_t i = 0; i < result->selection.probes.count; i++)
+		if (result->selection.probes.item[i]->hidden &&
+		    nw_is_descriptor_probe(result->selection.probes.item[i]))
+			nw_buf_printf(out, "hidden %zu\n", i);
 	if (result->observed)
 		nw_observed_save(result->observed, out);
 	if (result->stacks)
@@ -376,8 +380,10 @@ struct nw_consumer nw_recorder_consumer(struct nw_recorder *recorder)
 				.stacks = true,
 				.comms = true,
 				.scheduler = recorder->options.states,
+				.descriptors = nw_by_needs_descriptors(&recorder->by),
 				.costs = NW_COSTS_WANTED,
-				.values = recorder->options.states,
+				.values = recorder->options.states ||
+					  nw_by_needs_descriptors(&recorder->by),
 				.named_events = true,
 			},
 		.other_hit = other_hit,

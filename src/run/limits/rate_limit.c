@@ -163,6 +163,8 @@ int nw_run_mark_disabled(struct nw_run *run, size_t probe, enum nw_state state, 
 	    nw_run_set_state(run, probe, state, "%s", text) < 0)
 		return nw_no_memory(err);
 	run->result->disabled_at[probe] = nw_max64(at, 1);
+	if (nw_is_descriptor_probe(run->result->selection.probes.item[probe]))
+		nw_run_calls_lost(run, UINT64_MAX);
 	if (run->consumer.disabled)
 		run->consumer.disabled(run->consumer.arg, (uint32_t)probe, at);
 	return 0;

@@ -513,6 +513,7 @@ static int arm(struct nw_run *run, struct nw_error *err)
 		nw_run_notice(run, "%s", *warning);
 	warn_disarm_hazard(run);
 	nw_run_warn_missing(run);
+	nw_run_descriptors_armed(run);
 	/* Recording began before the first probe was enabled, so all hits that were counted since the definition
 	 * belong to the run. NULL: the kernel does not count. */
 	run->live.profile = ret == 0 ? read_profile(run) : NULL;

@@ -174,6 +174,17 @@ static bool take_observed(struct replay *replay, char *const *words, size_t coun
 	return result->observed && nw_observed_line(result->observed, words, count);
 }
 
+/* Hides a probe that was recorded for something else. */
+static void hide(struct replay *replay, const char *number)
+{
+	struct nw_selection *selection = &replay->run->result->selection;
+	uint64_t probe;
+
+	if (nw_parse_u64(number, &probe) == 0 && probe < selection->probes.count)
+		selection->probes.item[probe]->hidden |= nw_is_descriptor_probe(
+			selection->probes.item[probe]);
+}
+
 /* Takes a line of the table that does not belong to the plan. Unknown lines are from a later version, and are
  * skipped. */
 static void take_line(void *arg, char *const *words, size_t count)
@@ -210,7 +221,9 @@ static void take_line(void *arg, char *const *words, size_t count)
 			add_state(replay, (enum nw_state)i, words);
 	if (count != 2)
 		return;
-	if (strcmp(words[0], "start") == 0)
+	if (strcmp(words[0], "hidden") == 0)
+		hide(replay, words[1]);
+	else if (strcmp(words[0], "start") == 0)
 		run->result->start_ns = (uint64_t)word_number(words[1]);
 	else if (strcmp(words[0], "armed") == 0)
 		run->result->armed_ns = (uint64_t)word_number(words[1]);

@@ -298,6 +298,11 @@ int32_t nw_record_born(const struct nw_record *record)
 		       : 0;
 }
 
+uint64_t nw_record_clone_flags(const struct nw_record *record)
+{
+	return nw_record_born(record) ? field_number(record, 2) : 0;
+}
+
 bool nw_record_renamed(const struct nw_record *record)
 {
 	return record->kind == NW_RECORD_TASK && record->format->kind == NW_EVENT_RENAME;

@@ -52,6 +52,8 @@ int32_t nw_record_exited(const struct nw_record *record);
 int32_t nw_record_exec(const struct nw_record *record);
 /* Returns the thread that was born with this record (kind TASK); 0: none. */
 int32_t nw_record_born(const struct nw_record *record);
+/* Returns the flags of clone() of such a record; 0: no thread was born. */
+uint64_t nw_record_clone_flags(const struct nw_record *record);
 /* Did the thread of this record (kind TASK) change its name, as it does by an exec? */
 bool nw_record_renamed(const struct nw_record *record);
 /* If a thread is born or changes its name with this record (kind TASK), returns the thread and its name; 0: neither. */
