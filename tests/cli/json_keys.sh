@@ -99,7 +99,7 @@ has "the first line has its number" "$(grep -h '"attached"' all.json | head -1)"
 # the judge sees what is wrong
 grep -v '^span latency_ns$' "$keys" >fewer
 has "a new key is added to the promised ones" "$(holds_it --keys fewer)" "fewer lacks span latency_ns"
-{ cat "$keys"; echo "span removed"; } >more
+{ cat "$keys"; echo "span removed"; } >"more"
 has "a key that was removed is an error" "$(holds_it --keys more)" "the schema lacks span removed, which was promised"
 while IFS='|' read -r line wrong; do
   echo "$line" >wrong.json

@@ -10,6 +10,7 @@ group=$top/$name
 remove_groups() {
   local dir i
   for i in {1..50}; do
+    # shellcheck disable=SC2038 # numbers of processes
     find "$group" -name cgroup.procs -exec cat {} + 2>/dev/null | xargs -r kill -9 2>/dev/null
     find "$group" -depth -type d -exec rmdir {} + 2>/dev/null
     [ -d "$group" ] || return 0
@@ -123,7 +124,8 @@ holds "list" out.json "{s['name'] for s in of('site')} == {'request__start'}"
 armed_and_hit 20 && kill -INT $session
 wait $session
 holds "why" out.json "of('verdict')[0]['fires'] is True"
-for mask in -multi_site,-buffer_percent,-ref_ctr,-set_event_pid,-event_fork; do
+old=-multi_site,-buffer_percent,-ref_ctr,-set_event_pid,-event_fork
+for mask in "$old"; do
   export NOPWATCH_FEATURES=$mask
   measure 'more_hits 300' --cgroup "$name" --by pid "$spec"
   unset NOPWATCH_FEATURES
@@ -317,6 +319,7 @@ if mount -t tmpfs tmpfs upper && mkdir upper/{1,2,w1,w2} && mount -t overlay -o 
   inside "$PWD/root2/app -p 100000 >/dev/null &"; second=$answered
   begun "$first" root1/app
   begun "$second" root2/app
+  once=''
   measure 'inside "root1/app -n 300 >/dev/null & wait \$!"; once=$answered; inside "root2/app -n 200 >/dev/null & wait \$!"; more_hits 10' --cgroup "$name" --by pid usdt:app:myserver:request__start
   holds "containers of one image: one set of events" out.json "of('attached')[0]['sites'] == 1"
   holds "and each hit once" out.json "{p['group']: p['hits'] for p in of('probe')}['$once'] == 600 and len(of('probe')) == 4"
