@@ -243,7 +243,7 @@ int nw_run_observe(struct nw_run *run, enum nw_observed_what what, const char *k
 /* Returns it for a hit of this process; NULL: it is not known. Valid until the next call. */
 const char *nw_run_observed(struct nw_run *run, enum nw_observed_what what,
 			    const struct nw_hit *hit, pid_t pid);
-/* The same for NW_OBSERVED_PATH and a descriptor. */
+/* Returns the path of a descriptor for a hit of this process (NW_OBSERVED_PATH), as nw_run_observed() does. */
 const char *nw_run_observed_path(struct nw_run *run, const struct nw_hit *hit, pid_t pid,
 				 uint32_t fd);
 /* Counts a hit whose text was known, but not searched: ETIMEDOUT, that took too long, or another errno. */

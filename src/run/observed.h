@@ -33,7 +33,7 @@ void nw_observed_keep(struct nw_observed *observed);
  * memory ran out (nw_observed_failed()). Times must not go back. */
 const char *nw_observed_get(struct nw_observed *observed, enum nw_observed_what what,
 			    pid_t pid, pid_t tid, uint64_t time);
-/* The same for the path of a descriptor. */
+/* Returns the path of a descriptor, as nw_observed_get() does. */
 const char *nw_observed_path(struct nw_observed *observed, pid_t pid, uint32_t fd,
 			     uint64_t time);
 /* Paths of descriptors are asked of `descriptors`, which is taken over. */

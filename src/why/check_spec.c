@@ -197,6 +197,20 @@ static void blame_generated(struct judge *judge)
 	nw_buf_free(&command);
 }
 
+static void blame_clones(struct judge *judge)
+{
+	const struct nw_facts *facts = judge->facts;
+	const char *clones = facts->symbol->clones;
+	nw_cleanup(nw_free_ptr) char *first = strndup(clones, strcspn(clones, ","));
+
+	nw_blame(
+		judge, NW_CAUSE_SYMBOL_MISSING,
+		"there is no function '%s' in %s: the compiler made %s of it, of which other copies may have been inlined",
+		facts->spec->name, facts->image->path, clones);
+	if (first)
+		nw_remedy_spec(judge, NULL, first, 0);
+}
+
 static void blame_missing(struct judge *judge)
 {
 	const struct nw_facts *facts = judge->facts;
@@ -236,14 +250,7 @@ static void blame_missing(struct judge *judge)
 			"# build with __attribute__((noinline)) on it, or probe its callers; nopwatch counts the calls of inlined copies: uprobe:%s:%s",
 			path, name);
 	} else if (symbol->clones) {
-		nw_blame(
-			judge, NW_CAUSE_SYMBOL_MISSING,
-			"there is no function '%s' in %s: the compiler made %s of it, of which other copies may have been inlined",
-			name, path, symbol->clones);
-		nw_cleanup(nw_free_ptr) char *first = strndup(symbol->clones,
-							      strcspn(symbol->clones, ","));
-		if (first)
-			nw_remedy_spec(judge, NULL, first, 0);
+		blame_clones(judge);
 	} else if (symbol->defined_in) {
 		nw_blame(judge, NW_CAUSE_SYMBOL_MISSING,
 			 "there is no function '%s' in %s, but there is one in %s", name,

@@ -283,7 +283,7 @@ START_TEST(definitions_are_not_read_without_end)
 }
 END_TEST
 
-/* Whatever a byte is, reading stays within the record and ends. Valgrind and the sanitizers see more of this. */
+/* With any value of any byte, reading stays within the record and ends. Valgrind and the sanitizers see more of this. */
 START_TEST(changed_records_are_read_within_their_bounds)
 {
 	static const char *const names[] = {"fields", "n", "s.t", "event", "activity"};

@@ -9,7 +9,7 @@
 int nw_debuginfod_enable(struct nw_error *err);
 /* Fetches the debug file of that build ID, once in a run. Returns a descriptor, -ENOENT, or -errno of what was short. */
 int nw_debuginfod_open(const char *build_id);
-/* What was fetched, and why something was not: sentences for the user. */
+/* Returns sentences for the user: which files were fetched, and why others were not. */
 const nw_strings *nw_debuginfod_notes(void);
 
 #endif

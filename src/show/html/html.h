@@ -5,7 +5,7 @@
 
 #include "show/json/json.h"
 
-/* What fills the page: tables, which need no script, and JSON for the scripts. */
+/* A page is filled with tables, which need no script, and with JSON for the scripts. */
 struct nw_html_parts {
 	const char *kind; /* the class of the page's body: "report", "diff" */
 	const struct nw_buf *diff, *slowest; /* of HTML; NULL: none */

@@ -95,7 +95,7 @@ struct walker {
 	const char *problem; /* why no more can be read; NULL: nothing is wrong */
 };
 
-/* What a record's extensions hold. */
+/* The parts of a record, found by its extensions. */
 struct parts {
 	const unsigned char *meta, *activity, *payload, *end;
 	size_t meta_len, activity_len;
