@@ -486,6 +486,9 @@ int nw_nameless_file(const char *path);
 /* Sends this process the signal when `parent`, which forked it, ends. If the parent has ended already, this process
  * ends here. */
 void nw_end_with_parent(pid_t parent, int signal);
+/* Gives up all capabilities, and as root user and groups, for those of nobody (65534). Returns 0; -EPERM: not all of that
+ * could be done, as where the user namespace has no nobody, but the rest was. */
+int nw_drop_privileges(void);
 /* Closes the descriptors that nopwatch opened (close-on-exec) except `keep`. The standard files, and those that
  * nopwatch was started with, stay open. */
 void nw_close_own_files(const int *keep, size_t count);

@@ -3,9 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -15,6 +18,26 @@ void nw_end_with_parent(pid_t parent, int signal)
 	prctl(PR_SET_PDEATHSIG, signal);
 	if (getppid() != parent)
 		_exit(127);
+}
+
+int nw_drop_privileges(void)
+{
+	enum {
+		NOBODY = 65534
+	};
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+	bool failed = false;
+
+	if (geteuid() == 0) {
+		/* each is tried, also if one before it fails */
+		failed = setgroups(0, NULL) < 0;
+		failed |= setresgid(NOBODY, NOBODY, NOBODY) < 0;
+		failed |= setresuid(NOBODY, NOBODY, NOBODY) < 0;
+	}
+	/* also a user who is not root may have some (setcap(8)) */
+	failed |= syscall(SYS_capset, &header, none) < 0;
+	return failed ? -EPERM : 0;
 }
 
 bool nw_is_end_pending(void)

@@ -62,6 +62,22 @@ for how in wrong cut short endless silent none; do
   hasnt "$how: nothing of it is taken" "$said" "func:"
   ended
 done
+
+# Whoever runs nopwatch with a capability (docs/security.md) has a child without it that fetches.
+if [ "$(id -u)" = 0 ] && grep -q CapAmb /proc/self/status; then
+  served silent whole.debug
+  chmod 755 . program
+  DEBUGINFOD_MAXTIME=5 DEBUGINFOD_TIMEOUT=5 "$PROGRAMS/as_user" 65534 1 "$NOPWATCH" list --functions --debuginfod ./program handle >/dev/null 2>&1 &
+  one=$!
+  for _ in $(seq 300); do
+    [ ! -s log ] || break
+    sleep 0.1
+  done
+  has "nopwatch has the capability" "$(cat /proc/$one/status)" '^CapEff:.*2$'
+  is "and what fetches for it has none" "$(pgrep -P $one | sed 's|.*|/proc/&/status|' | xargs grep -h '^CapEff:' | sort -u)" $'CapEff:\t0000000000000000'
+  wait $one
+  ended
+fi
 said=$("$NOPWATCH" list --functions --debuginfod ./program handle 2>&1)
 has "without a server it is a mistake of the command line" "$? $said" "^2 nopwatch: --debuginfod: of which server\?"
 is "no directory is left" "$(left)" 0

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 #include <unistd.h>
 
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
@@ -263,23 +261,6 @@ static void forget_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void drop_privileges(void)
-{
-	enum {
-		NOBODY = 65534
-	};
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	const struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
-
-	if (geteuid() == 0) {
-		(void)!setgroups(0, NULL);
-		(void)!setresgid(NOBODY, NOBODY, NOBODY);
-		(void)!setresuid(NOBODY, NOBODY, NOBODY);
-	}
-	/* also if NOBODY does not exist in this user namespace */
-	(void)syscall(SYS_capset, &header, none);
-}
-
 bool nw_fence_enter(int socket, pid_t parent)
 {
 	forget_signals();
@@ -292,7 +273,7 @@ bool nw_fence_enter(int socket, pid_t parent)
 	nw_close_files_above(0);
 #endif
 	limit_all();
-	drop_privileges();
+	(void)nw_drop_privileges(); /* the rest of the fence stands without */
 	/* after the change of user, which resets it */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,10 +150,7 @@ static void drop_privileges(void)
 
 	setrlimit(RLIMIT_FSIZE, &size);
 	setrlimit(RLIMIT_CORE, &none);
-	if (geteuid() != 0)
-		return;
-	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+	if (nw_drop_privileges() < 0)
 		_exit(EPERM);
 }
 
