@@ -256,6 +256,11 @@ int nw_strings_addf(nw_strings *list, const char *fmt, ...) nw_format(2, 3) nw_m
 void nw_strings_tell(nw_strings *list, const char *fmt, ...) nw_format(2, 3);
 bool nw_strings_has(const nw_strings *list, const char *text);
 void nw_strings_free(nw_strings *list);
+/*
+ * Adds the words of a line to a list. Blanks separate words; '...' keeps blanks in one, and nothing else quotes.
+ * Returns 0, -ENOMEM, or -EBADMSG: a quote has no end, and the words in front of it were added.
+ */
+int nw_words_add(nw_strings *words, const char *line) nw_must_check;
 
 /* ---- string index ------------------------------------------------------------------- */
 

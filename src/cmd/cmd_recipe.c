@@ -58,27 +58,6 @@ static int recipe_dirs(nw_strings *dirs)
 
 /* ---- reading one -------------------------------------------------------------------- */
 
-/* Adds the words of a line, as a shell would separate them; only '...' quotes. */
-static int add_words(const char *line, nw_strings *words)
-{
-	struct nw_buf word = {0};
-	int ret = 0;
-
-	for (line += strspn(line, " \t"); ret == 0 && *line; line += strspn(line, " \t")) {
-		word.len = 0;
-		nw_buf_adds(&word, "");
-		while (*line && *line != ' ' && *line != '\t') {
-			bool quoted = *line == '\'';
-			size_t len = quoted ? strcspn(++line, "'") : strcspn(line, " \t'");
-			nw_buf_add(&word, line, len);
-			line += len + (quoted && line[len]);
-		}
-		ret = word.failed ? -ENOMEM : nw_strings_add(words, word.data, word.len);
-	}
-	nw_buf_free(&word);
-	return ret;
-}
-
 static int add_line(struct recipe *recipe, char *line)
 {
 	char **field = NULL, *text = line;
@@ -91,7 +70,7 @@ static int add_line(struct recipe *recipe, char *line)
 		field = &recipe->hint;
 	}
 	if (!field)
-		return add_words(line, &recipe->words);
+		return nw_words_add(&recipe->words, line);
 	if (*field) /* only the first one counts */
 		return 0;
 	*field = strdup(text + strspn(text, " "));
@@ -142,6 +121,11 @@ static void hint_recipes(const nw_strings *dirs, const char *name, struct nw_err
 		nw_error_hint(err, "did you mean %s?", nw_buf_str(&near));
 }
 
+static const char *reason(int ret)
+{
+	return ret == -EBADMSG ? "a quote (') in it has no end" : nw_strerror(-ret);
+}
+
 static int find_recipe(const char *name, struct recipe *out, struct nw_error *err)
 {
 	nw_cleanup(nw_strings_free) nw_strings dirs = {0};
@@ -160,7 +144,7 @@ static int find_recipe(const char *name, struct recipe *out, struct nw_error *er
 	}
 	if (found < 0)
 		return nw_fail(err, -found, "cannot read the recipe '%s': %s", name,
-			       nw_strerror(-found));
+			       reason(found));
 	if (!out->words.count || strcmp(out->words.item[0], nw_cmd_recipe.name) == 0)
 		return nw_fail(err, EINVAL, "the recipe '%s' names no command", name);
 	return 0;
@@ -221,7 +205,7 @@ static int list_recipe(const char *path)
 	int ret = read_recipe(path, &recipe);
 
 	if (ret < 0 && ret != -ENOMEM)
-		nw_note("cannot read the recipe '%s': %s", name, nw_strerror(-ret));
+		nw_note("cannot read the recipe '%s': %s", name, reason(ret));
 	nw_buf_add_escaped(&line, name, strlen(name));
 	for (size_t width = line.len; width < 12; width++)
 		nw_buf_addc(&line, ' ');

@@ -10,6 +10,7 @@
 
 #include "cmd.h"
 #include "find/elf/debuginfod.h"
+#include "words.h"
 
 #define LIST_COMMAND(name) &nw_cmd_##name,
 const struct nw_command *const nw_commands[] = {NW_COMMANDS(LIST_COMMAND)};
@@ -173,7 +174,7 @@ void nw_print_overview(FILE *to)
 	fputs("\nA SPEC is usdt:PATH:PROVIDER:NAME, or PROVIDER:NAME with -p, -x or -- CMD;\n"
 	      "func:PATH:SYMBOL[,returns=insn] times any function, uprobe: and uretprobe: are its ends;\n"
 	      "every field may hold * and ?. `nopwatch help COMMAND`, `help spec`, `help filter` and\n"
-	      "`help span` tell more.\n",
+	      "`help span` tell more. @FILE stands for the words in FILE, such as one option a line.\n",
 	      to);
 }
 
@@ -257,8 +258,10 @@ static int run_command(int argc, char **argv)
 {
 	struct nw_error err;
 	const struct nw_command *command = nw_find_command(argv, &err);
-	if (!command)
+	if (!command) {
+		nw_words_blame(argv[0], &err);
 		return nw_failure(NULL, &err);
+	}
 	if (command == &nw_cmd_recipe && argc > 1 && *argv[1] != '-')
 		return nw_recipe_run(argc, argv, run_command);
 	struct nw_args args;
@@ -318,5 +321,13 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "__complete") == 0)
 		return written(nw_complete(argc - 2, argv + 2));
-	return written(run_command(argc - 1, argv + 1));
+	static struct nw_words words;
+	struct nw_error err;
+	if (nw_words_expand(argv + 1, &words, &err) < 0)
+		return nw_failure(NULL, &err);
+	if (!words.count) {
+		nw_note("%s names no command", argv[1] + 1);
+		return NW_EXIT_USAGE;
+	}
+	return written(run_command((int)words.count, words.item));
 }

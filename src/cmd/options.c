@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "kernel/manage/manage.h"
 #include "show/formats.h"
+#include "words.h"
 
 /* ---- taking values ------------------------------------------------------------------ */
 
@@ -723,8 +724,10 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 			ret = take_option(value, &args, err);
 	}
 	args.view.top = (size_t)args.top;
-	if (ret < 0)
+	if (ret < 0) {
 		nw_hint_habit(command, argv, argv[optind - 1], err);
+		nw_words_blame(argv[optind - 1], err);
+	}
 	if (ret == 0)
 		ret = check_format(command, &args, err);
 	if (ret == 0)

@@ -54,7 +54,7 @@ refused empty "^1 nopwatch: the recipe 'empty' names no command"
 refused again "^1 nopwatch: the recipe 'again' names no command"
 refused long "^2 "
 refused pipe "^1 nopwatch: cannot read the recipe 'pipe'"
-refused open "^[12] nopwatch: nopwatch list"
+refused open "^1 nopwatch: cannot read the recipe 'open': a quote \('\) in it has no end"
 is "NOPWATCH_RECIPES is the only place" "$(NOPWATCH_RECIPES=$own "$nopwatch" recipe | grep -c '^jvm')" 0
 if [ "$(id -u)" = 0 ]; then
   printf '# not ours\nlist -q usdt:./none:*:*\n' >$own/theirs

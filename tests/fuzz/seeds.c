@@ -270,6 +270,21 @@ static void operand_seeds(void)
 	}
 }
 
+static void words_seeds(void)
+{
+	static const char *const lines[] = {
+		"stat -i 15 'usdt:./my server:app:*'",
+		" --filter 'a == \"b c\"'\t-j\r",
+		"a'b 'c''d '' '",
+	};
+	char name[8];
+
+	for (size_t i = 0; i < NW_COUNT(lines); i++) {
+		snprintf(name, sizeof(name), "%02zu", i);
+		save("words", name, lines[i], strlen(lines[i]));
+	}
+}
+
 static void spec_seeds(void)
 {
 	static const char *const specs[] = {
@@ -626,6 +641,7 @@ START_TEST(seeds)
 	line_seeds();
 	operand_seeds();
 	spec_seeds();
+	words_seeds();
 	types_seeds();
 	page_seeds();
 	event_header_seeds();

@@ -385,6 +385,34 @@ START_TEST(buf_reads_a_file)
 }
 END_TEST
 
+/* The words of a line, with "|" behind each; the error in front. */
+static const char *words_of(const char *line)
+{
+	static char out[64];
+	nw_strings words = {0};
+	int ret = nw_words_add(&words, line);
+	size_t used = (size_t)snprintf(out, sizeof(out), "%s", ret ? "bad " : "");
+
+	ck_assert(ret == 0 || ret == -EBADMSG);
+	nw_vec_each (&words, word)
+		used += (size_t)snprintf(out + used, sizeof(out) - used, "%s|", *word);
+	nw_strings_free(&words);
+	return out;
+}
+
+START_TEST(lines_are_split_into_words)
+{
+	ck_assert_str_eq(words_of(""), "");
+	ck_assert_str_eq(words_of(" \t\r"), "");
+	ck_assert_str_eq(words_of("stat  -i\t15\r"), "stat|-i|15|");
+	ck_assert_str_eq(words_of("--filter 'a == \"b c\"' x"), "--filter|a == \"b c\"|x|");
+	ck_assert_str_eq(words_of("a'b 'c''d"), "ab cd|");
+	ck_assert_str_eq(words_of("'' \"a b"), "|\"a|b|");
+	ck_assert_str_eq(words_of("a 'b c"), "bad a|");
+	ck_assert_str_eq(words_of("a'"), "bad ");
+}
+END_TEST
+
 UNIT_MAIN("base", error_keeps_reason_and_hint, error_cuts_long_texts,
 	  strerror_knows_the_kernels_own_code, buf_grows_and_is_taken,
 	  numbers_are_added_in_decimal, printf_grows_at_every_length,
@@ -392,4 +420,4 @@ UNIT_MAIN("base", error_keeps_reason_and_hint, error_cuts_long_texts,
 	  hash_table_finds_all_of_a_hash, hash_table_forgets_what_was_removed,
 	  index_numbers_strings, numbers_are_strict, durations, sizes, globs_know_dashes,
 	  keys_are_split_outside_of_parentheses, distances, absolute_paths,
-	  buf_reads_a_file)
+	  buf_reads_a_file, lines_are_split_into_words)
