@@ -13,6 +13,7 @@
 #include "cmd/terminal/sink.h"
 #include "find/probe/probe.h"
 #include "find/process/cgroup.h"
+#include "measure/boundaries.h"
 #include "run/engine.h"
 #include "run/flight/flight.h"
 #include "show/rows/output.h"
@@ -63,7 +64,8 @@ struct nw_args {
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not given */
 	bool enable, foreign;
-	struct nw_view view; /* --sort, --all-rows; and --top, after parsing */
+	struct nw_boundaries boundaries; /* --buckets */
+	struct nw_view view;		 /* --sort, --all-rows; and --top, after parsing */
 	uint64_t top;
 	bool debuginfod, dry_run, no_demangle, kernel_strings, no_follow_file, force, quiet,
 		follow, all, wall, strict, no_pager, plain, functions, check, diff, help;
@@ -133,7 +135,7 @@ struct nw_command {
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
 		"interval sort top all-rows raw hist quiet verbose color no-pager "
 /* Options that only a printed report has, not the live one. */
-#define NW_OPTIONS_PRINTED "slowest open spans-only plain "
+#define NW_OPTIONS_PRINTED "slowest open spans-only plain buckets "
 #define NW_OPTIONS_STACKS  "stack stack-size "
 #define NW_OPTIONS_STAT	   NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
 #define NW_OPTIONS_CGROUPS "cgroup unit container "

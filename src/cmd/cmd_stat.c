@@ -316,6 +316,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 		.gaps = args->verbose > 0,
 		/* The textfile collector of node_exporter reads files with this suffix, in Prometheus's own format. */
 		.prometheus = len > 5 && strcmp(args->output + len - 5, ".prom") == 0,
+		.boundaries = &args->boundaries,
 		.recorded = args->from != NULL,
 		.source = args->from,
 		.live = s->view ? nw_live_hooks(s->view) : NULL,

@@ -210,6 +210,13 @@ static int take_slower(const struct nw_option *option, struct nw_args *args,
 							 : 0;
 }
 
+static int take_buckets(const struct nw_option *option, struct nw_args *args,
+			const char *value, struct nw_error *err)
+{
+	(void)option;
+	return nw_boundaries_parse(value, &args->boundaries, err);
+}
+
 static int take_until(const struct nw_option *option, struct nw_args *args,
 		      const char *value, struct nw_error *err)
 {
@@ -323,6 +330,9 @@ static const struct nw_option options[] = {
 	 FLAG(view.spans_only)},
 	{NW_OPTIONS_OUTPUT, 0, "plain", NULL,
 	 "sentences instead of tables, for a screen reader", FLAG(plain)},
+	{NW_OPTIONS_OUTPUT, 0, "buckets", "LIST",
+	 "buckets of metrics: 1ms,5ms, 1us..10s[/4] or none", take_buckets,
+	 FIELD(boundaries), NULL, 0, 0},
 	{NW_OPTIONS_OUTPUT, 0, "raw", NULL,
 	 "CSV: no ' before what a spreadsheet would compute", FLAG(view.raw)},
 	{NW_OPTIONS_MEASURE, 0, "filter", "EXPR",
@@ -531,6 +541,8 @@ static int check_format(const struct nw_command *command, const struct nw_args *
 		return nw_fail_usage(err,
 				     "--states: -f %s has no place for what threads do",
 				     args->format->name);
+	if (args->boundaries.given && !args->format->buckets)
+		return nw_fail_usage(err, "--buckets goes with -f openmetrics");
 	if (args->plain && !args->format->for_people)
 		return nw_fail_usage(err, "--plain: -f %s has no tables",
 				     args->format->name);

@@ -104,6 +104,7 @@ static void print(struct report_merged *r)
 		.hists = &r->hists,
 		.gaps = args->verbose > 0,
 		.net = args->net,
+		.boundaries = &args->boundaries,
 		.layout = nw_layout_of(args, r->sink.file),
 	};
 

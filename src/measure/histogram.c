@@ -21,6 +21,13 @@ static uint64_t bucket_high(unsigned int bucket)
 	return block ? bucket_low(bucket) + (((uint64_t)1 << (block - 1)) - 1) : bucket;
 }
 
+struct nw_bucket nw_histogram_bucket_of(uint64_t value)
+{
+	unsigned int bucket = nw_histogram_bucket(value);
+
+	return (struct nw_bucket){.low = bucket_low(bucket), .high = bucket_high(bucket)};
+}
+
 /* Makes room for a bucket and the rest of its block, at either end. */
 static bool reach(struct nw_blocks *blocks, unsigned int bucket)
 {

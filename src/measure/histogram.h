@@ -59,5 +59,7 @@ static nw_inlined void nw_histogram_add_here(struct nw_histogram *h, uint64_t va
 /* Adds the same value `times` times, less than 1 << 31. */
 void nw_histogram_add_times(struct nw_histogram *h, uint64_t value, uint32_t times);
 void nw_histogram_add_signed(struct nw_histogram *h, int64_t value);
+/* Returns the ends of the bucket of an unsigned value; its count is 0. */
+struct nw_bucket nw_histogram_bucket_of(uint64_t value);
 
 #endif

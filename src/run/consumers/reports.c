@@ -48,6 +48,7 @@ static struct nw_report make_report(const struct nw_reports *r,
 		.net = options->measure.net,
 		.hit_costs = result->hit_costs,
 		.prometheus = options->prometheus,
+		.boundaries = options->boundaries,
 	};
 
 	if (options->style)

@@ -31,7 +31,8 @@ struct nw_reports_options {
 	/* How to show it: see struct nw_report. hists are those of the measure. */
 	struct nw_view view;
 	bool gaps, prometheus;
-	bool replaces;	    /* each report replaces the one before */
+	const struct nw_boundaries *boundaries; /* as in a report */
+	bool replaces;				/* each report replaces the one before */
 	bool recorded;	    /* the source is a recording: all its arguments are kept */
 	const char *source; /* the name of the source; or NULL */
 	const struct nw_reports_live *live; /* or NULL */

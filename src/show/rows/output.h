@@ -8,6 +8,7 @@
 
 #include "kernel/manage/manage.h"
 #include "measure/bins.h"
+#include "measure/boundaries.h"
 #include "measure/diff.h"
 #include "measure/stack/stack.h"
 #include "measure/summary.h"
@@ -155,6 +156,8 @@ struct nw_report {
 	const struct nw_hit_cost *hit_costs; /* by probe; NULL: the overhead is not known */
 	/* OpenMetrics: Prometheus's text format 0.0.4, which node_exporter's textfile collector reads */
 	bool prometheus;
+	const struct nw_boundaries
+		*boundaries;		/* OpenMetrics: --buckets; NULL: the usual ones */
 	const struct nw_stacks *stacks; /* callers; NULL: --stack was not given */
 	const struct nw_stack_counts *stack_counts; /* how often each stack was counted */
 	/* "spans of at least 50ms": the only spans whose stacks are counted; NULL: all spans */
@@ -410,6 +413,7 @@ struct nw_output_format {
 	bool bins;	  /* a report format that shows counts by time, so bins are kept */
 	bool states;	  /* can show thread states in spans (--states) */
 	bool costs;	  /* can show the probe overhead of spans */
+	bool buckets;	  /* has classic buckets, which --buckets chooses */
 	bool stacks;	  /* can show callers (--stack) */
 	bool only_stacks; /* shows stacks and nothing else */
 	bool binary;	  /* is refused on a terminal */
