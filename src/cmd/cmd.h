@@ -205,6 +205,9 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 /* Takes a -- of report: in front of it are the files before, and behind it those after. Options go on. */
 int nw_report_take_dashes(struct nw_args *args, struct nw_error *err);
 void nw_free_args(struct nw_args *args);
+/* Checks that the command has the format: a report has more formats than a list. And that the format has a place for the options. */
+int nw_check_format(const struct nw_command *command, const struct nw_args *args,
+		    struct nw_error *err);
 int nw_print_help(const struct nw_command *command, FILE *to, struct nw_error *err);
 /* Returns an option by its index in the table; NULL behind the last one. */
 const struct nw_option *nw_option_at(size_t index);

@@ -319,6 +319,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 		.boundaries = &args->boundaries,
 		.recorded = args->from != NULL,
 		.source = args->from,
+		.service = nw_service_name(),
 		.live = s->view ? nw_live_hooks(s->view) : NULL,
 		.arg = s,
 		.start = start,

@@ -111,6 +111,7 @@ static int open_consumer(struct tracer *t, struct nw_consumer *out, struct nw_er
 		.header = !args->output && !args->plain && isatty(STDOUT_FILENO) == 1,
 		.bold = nw_use_color(args, stdout),
 		.wall = args->wall,
+		.service = nw_service_name(),
 		.plain = args->plain,
 		.members = args->members.item,
 		.member_count = args->members.count,

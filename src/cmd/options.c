@@ -163,7 +163,7 @@ static int take_format(const struct nw_option *option, struct nw_args *args,
 	formats.wanted = nw_buf_str(&names);
 	bad_value(&formats, value, err);
 	nw_buf_free(&names);
-	for (size_t i = 0; nw_output_formats[i]; i++)
+	for (size_t i = 0; i < nw_output_format_count; i++)
 		if (strcasecmp(value, nw_output_formats[i]->name) == 0 ||
 		    nw_may_mean(value, nw_output_formats[i]->name))
 			nw_error_hint(err, "did you mean %s?", nw_output_formats[i]->name);
@@ -500,61 +500,6 @@ static void make_tables(const struct nw_command *command, char *letters,
 	longs[used] = (struct option){0};
 }
 
-/* Checks that the command has this format: a report has more formats than a list. */
-static int check_format(const struct nw_command *command, const struct nw_args *args,
-			struct nw_error *err)
-{
-	struct nw_buf names = {0};
-
-	if (nw_slower_asked(&args->slower) && !args->format->slow &&
-	    !(args->format->stacks && args->stacks.count)) {
-		nw_fail_usage(err, "--slower: -f %s cannot show single spans as they end",
-			      args->format->name);
-		if (args->format->stacks)
-			nw_error_hint(
-				err,
-				"use --stack, too: the flame graphs then show only the slow spans");
-		return -EINVAL;
-	}
-	if (args->slowest && nw_slower_asked(&args->slower))
-		return nw_fail_usage(err, "--slowest and --slower do not go together");
-	if (args->slowest && !args->format->slow && !args->format->bins)
-		return nw_fail_usage(err, "--slowest: -f %s cannot show single spans",
-				     args->format->name);
-	if (args->open && (!args->format->slow || args->format->only_stacks))
-		return nw_fail_usage(err, "--open: -f %s cannot show single spans",
-				     args->format->name);
-	if (args->stacks.count && !args->format->stacks)
-		return nw_fail_usage(err, "--stack: -f %s has no place for stacks",
-				     args->format->name);
-	if (args->format->only_stacks && !args->stacks.count && !args->from &&
-	    command != &nw_cmd_report) {
-		nw_fail_usage(err, "-f %s shows only stacks, and requires --stack",
-			      args->format->name);
-		nw_error_hint(err, "add --stack");
-		return -EINVAL;
-	}
-	if (args->net && args->format->only_stacks && !nw_slower_asked(&args->slower))
-		return nw_fail_usage(err, "--net: -f %s has no latencies",
-				     args->format->name);
-	if (args->states && !args->format->states)
-		return nw_fail_usage(err,
-				     "--states: -f %s has no place for what threads do",
-				     args->format->name);
-	if (args->boundaries.given && !args->format->buckets)
-		return nw_fail_usage(err, "--buckets goes with -f openmetrics");
-	if (args->plain && !args->format->for_people)
-		return nw_fail_usage(err, "--plain: -f %s has no tables",
-				     args->format->name);
-	if (args->format->shows[command->shows])
-		return 0;
-	nw_output_names(command->shows, &names);
-	int ret = nw_fail_usage(err, "%s writes %s only", command->name,
-				nw_buf_str(&names));
-	nw_buf_free(&names);
-	return ret;
-}
-
 /* Stores an option. value: the result of getopt_long(), a letter or a number from make_tables(). */
 static int take_option(int value, struct nw_args *args, struct nw_error *err)
 {
@@ -741,7 +686,7 @@ int nw_parse_args(const struct nw_command *command, int argc, char **argv,
 		nw_words_blame(argv[optind - 1], err);
 	}
 	if (ret == 0)
-		ret = check_format(command, &args, err);
+		ret = nw_check_format(command, &args, err);
 	if (ret == 0)
 		ret = check_options(command, &args, err);
 	if (ret < 0)

@@ -28,6 +28,7 @@ const char *nw_option_of_one(const struct nw_args *args)
 	       : args->stacks.count		? "--stack"
 	       : args->format->bins		? args->format->name
 	       : args->format->only_stacks	? args->format->name
+	       : args->format->one_signal	? args->format->name
 						: NULL;
 }
 

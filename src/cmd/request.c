@@ -24,6 +24,13 @@ static void print_notice(void *arg, const char *text)
 	nw_note("%s", text);
 }
 
+const char *nw_service_name(void)
+{
+	const char *name = getenv("OTEL_SERVICE_NAME");
+
+	return name && *name ? name : NULL;
+}
+
 struct nw_request nw_kernel_request(const struct nw_args *args)
 {
 	return (struct nw_request){

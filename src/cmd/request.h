@@ -52,6 +52,8 @@ int nw_output_start(const struct nw_args *args, struct nw_sink *sink, struct nw_
 /* --dry-run: prints the run as shell commands with the same effect on the kernel. Returns the exit status. */
 int nw_dry_run(const struct nw_args *args, const struct nw_consumer *consumer,
 	       const struct nw_command *command);
+/* Returns the service's name as programs with OpenTelemetry get it ($OTEL_SERVICE_NAME); NULL: it is not given. */
+const char *nw_service_name(void);
 /* Makes a request that is only good for opening tracefs. */
 struct nw_request nw_kernel_request(const struct nw_args *args);
 

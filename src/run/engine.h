@@ -207,6 +207,9 @@ int nw_result_find_costs(struct nw_run_result *result, const char *mask,
 			 struct nw_error *err);
 /* Converts parts of the result for output: the end of the run, and a probe that was disabled at this time. */
 struct nw_end nw_result_end(const struct nw_run_result *result);
+/* service: the user's name of it; NULL: that of the first probe's file. The texts are those of the result. */
+struct nw_resource nw_result_resource(const struct nw_run_result *result,
+				      const char *service);
 struct nw_disabled nw_result_disabled(const struct nw_run_result *result, uint32_t probe,
 				      uint64_t at);
 void nw_result_free(struct nw_run_result *result);
@@ -517,6 +520,7 @@ struct nw_printer_options {
 	bool net;	     /* latencies without probe overhead */
 	enum nw_costs costs; /* probe overhead */
 	uint64_t count;	     /* stop after so many hits; 0: no limit */
+	const char *service; /* nw_result_resource() */
 	bool header, bold;   /* see struct nw_begin */
 	bool wall;	     /* show the time of day */
 	bool plain;	     /* text: sentences, for a screen reader */

@@ -447,6 +447,31 @@ struct nw_end nw_result_end(const struct nw_run_result *result)
 	return end;
 }
 
+struct nw_resource nw_result_resource(const struct nw_run_result *result,
+				      const char *service)
+{
+	const struct nw_selection *selection = &result->selection;
+	struct nw_resource resource = {
+		.host = result->origin.host,
+		.kernel = result->origin.kernel,
+		.machine = result->origin.machine,
+		.pid = result->pids.count == 1 ? result->pids.item[0] : 0,
+	};
+
+	for (size_t i = 0; i < selection->probes.count && !resource.program; i++) {
+		const struct nw_probe *probe = selection->probes.item[i];
+		const char *path = nw_probe_in_kernel(probe) || probe->hidden
+					   ? NULL
+					   : probe->image->path;
+		const char *slash = path ? strrchr(path, '/') : NULL;
+		resource.program = slash ? slash + 1 : path;
+	}
+	resource.service = service	      ? service
+			   : resource.program ? resource.program
+					      : "nopwatch";
+	return resource;
+}
+
 struct nw_disabled nw_result_disabled(const struct nw_run_result *result, uint32_t probe,
 				      uint64_t at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show: text, JSON lines, CSV, OpenMetrics, Perfetto's timelines, a page of HTML, folded stacks. Text is for people:
+ * show: text, JSON lines, CSV, OpenMetrics, OTLP, Perfetto's timelines, a page of HTML, folded stacks. Text is for people:
  * aligned tables with units. JSON and CSV are for programs: integer nanoseconds, names that do not change.
  */
 #ifndef NOPWATCH_SHOW_FORMATS_H

@@ -93,6 +93,7 @@ fails_well "report --by" "$NOPWATCH" report -j --by comm,cpu --slower p90 "$samp
 fails_well "report -f csv" "$NOPWATCH" report -f csv -i 250ms "$sample"
 fails_well "report -f html" "$NOPWATCH" report -f html "$sample"
 fails_well "report -f openmetrics" "$NOPWATCH" report -f openmetrics "$sample"
+fails_well "report -f otlp" "$NOPWATCH" report -f otlp "$sample"
 fails_well "report --diff" "$NOPWATCH" report -q -j --diff "$sample" -- "$sample"
 "$NOPWATCH" report -j --by comm -i 250ms "$sample" >saved.json 2>err
 fails_well "report of JSON" "$NOPWATCH" report -q -j "$PWD/saved.json"

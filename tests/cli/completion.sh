@@ -30,7 +30,7 @@ done
 is "no help is wider than a terminal is often" \
   "$(for command in $(words ''); do "$NOPWATCH" help "$command"; done | awk 'length($0) > 90')" ""
 is "commands that begin so" "$(words st)" "stat status "
-is "formats of a report" "$(words stat -f '')" "csv folded html json openmetrics text "
+is "formats of a report" "$(words stat -f '')" "csv folded html json openmetrics otlp text "
 is "formats of a list" "$(words trace --format=j)" "--format=json "
 is "values behind a letter" "$(words stat -f j)" "json "
 is "one of several values" "$(words stat --by tid,c)" "tid,comm tid,cpu "

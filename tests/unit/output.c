@@ -106,9 +106,10 @@ START_TEST(formats_can_what_they_say)
 				     format->diagnosis && format->site && format->problem &&
 				     format->checked));
 		ck_assert(!facts || format->for_people || format->skipped);
-		ck_assert(!format->shows[NW_SHOWS_EVENTS] || format->event || format->end);
+		ck_assert(!format->shows[NW_SHOWS_EVENTS] || format->event || format->end ||
+			  (format->one_signal && format->slow));
 		ck_assert(!format->shows[NW_SHOWS_REPORTS] || format->report);
-		ck_assert(!format->state_size || format->end);
+		ck_assert(!format->state_size || format->end || format->free);
 	}
 	ck_assert_ptr_null(nw_output_find("xml"));
 }
@@ -134,11 +135,11 @@ START_TEST(formats_are_named_by_what_they_show)
 	struct nw_buf out = {0};
 
 	nw_output_names(NW_SHOWS_COUNT, &out);
-	expect(&out, "text, json, csv, openmetrics, perfetto, html or folded");
+	expect(&out, "text, json, csv, openmetrics, otlp, perfetto, html or folded");
 	nw_output_names(NW_SHOWS_FACTS, &out);
 	expect(&out, "text or json");
 	nw_output_names(NW_SHOWS_REPORTS, &out);
-	expect(&out, "text, json, csv, openmetrics, html or folded");
+	expect(&out, "text, json, csv, openmetrics, otlp, html or folded");
 }
 END_TEST
 

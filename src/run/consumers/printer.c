@@ -70,7 +70,9 @@ static int armed(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_printer *p = arg;
 	const struct nw_run_result *so_far = nw_run_so_far(run);
+	const struct nw_resource resource = nw_result_resource(so_far, p->options.service);
 	const struct nw_begin begin = {
+		.resource = &resource,
 		.selection = &so_far->selection,
 		.spans = p->measure.spans.item,
 		.span_count = p->measure.spans.count,

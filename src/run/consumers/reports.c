@@ -220,7 +220,9 @@ static int armed(void *arg, struct nw_error *err)
 	struct nw_reports *r = arg;
 	const struct nw_reports_live *live = r->options.live;
 	const struct nw_run_result *so_far = nw_run_so_far(r->measure.run);
+	const struct nw_resource resource = nw_result_resource(so_far, r->options.service);
 	const struct nw_begin begin = {
+		.resource = &resource,
 		.selection = &so_far->selection,
 		.hidden = nw_selection_hidden(&so_far->selection),
 		.sites = nw_result_sites(so_far),

@@ -33,8 +33,9 @@ struct nw_reports_options {
 	bool gaps, prometheus;
 	const struct nw_boundaries *boundaries; /* as in a report */
 	bool replaces;				/* each report replaces the one before */
-	bool recorded;	    /* the source is a recording: all its arguments are kept */
-	const char *source; /* the name of the source; or NULL */
+	bool recorded;	     /* the source is a recording: all its arguments are kept */
+	const char *source;  /* the name of the source; or NULL */
+	const char *service; /* nw_result_resource() */
 	const struct nw_reports_live *live; /* or NULL */
 
 	void *arg;

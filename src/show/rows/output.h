@@ -296,7 +296,17 @@ struct nw_slow_span {
 
 /* ---- a run, from its beginning to its end ------------------------------------------- */
 
+/* The observed program and its machine, for a format that is read elsewhere. Any text may be NULL: it is unknown. */
+struct nw_resource {
+	const char *service; /* how its users call it */
+	const char *program; /* the name of its file */
+	int64_t pid;	     /* of the only target process; 0: several, or unknown */
+	/* the machine, in uname()'s words */
+	const char *host, *kernel, *machine;
+};
+
 struct nw_begin {
+	const struct nw_resource *resource; /* NULL: unknown */
 	const struct nw_selection *selection;
 	const struct nw_span_def *spans; /* if the format shows spans */
 	size_t span_count;
@@ -416,7 +426,9 @@ struct nw_output_format {
 	bool buckets;	  /* has classic buckets, which --buckets chooses */
 	bool stacks;	  /* can show callers (--stack) */
 	bool only_stacks; /* shows stacks and nothing else */
-	bool binary;	  /* is refused on a terminal */
+	/* A file has metrics (reports) or slow spans (events), never both */
+	bool one_signal;
+	bool binary; /* is refused on a terminal */
 	/* a report is a whole file: each report replaces the file of -o in one step */
 	bool whole;
 	/* another user's program reads the file, so it gets the mode of any new file */
@@ -475,6 +487,7 @@ struct nw_output_format {
 	format(json) \
 	format(csv) \
 	format(openmetrics) \
+	format(otlp) \
 	format(perfetto) \
 	format(html) \
 	format(folded)
