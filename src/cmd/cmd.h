@@ -61,6 +61,7 @@ struct nw_args {
 	/* The word behind a --stack without =, if it names no file, which may be a mistake; NULL: none. */
 	const char *stack_word;
 	const char *color;
+	const char *state_dir;	      /* --state-dir; nw_state_dir() has it */
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not given */
 	bool enable, foreign;
@@ -129,7 +130,7 @@ struct nw_command {
 #define NW_OPTIONS_RUN                                                                      \
 	NW_OPTIONS_CGROUPS                                                                  \
 	"pid tid follow all exe types duration max-rate buffer string-size strict dry-run " \
-	"no-demangle debuginfod force quiet "
+	"no-demangle debuginfod force quiet state-dir "
 #define NW_OPTIONS_SPANS "main-thread by filter span slower states net "
 #define NW_OPTIONS_REPORT                  \
 	NW_OPTIONS_RESULT NW_OPTIONS_SPANS \
@@ -139,7 +140,7 @@ struct nw_command {
 #define NW_OPTIONS_STACKS  "stack stack-size "
 #define NW_OPTIONS_STAT	   NW_OPTIONS_RUN NW_OPTIONS_REPORT "count from no-follow-file "
 #define NW_OPTIONS_CGROUPS "cgroup unit container "
-#define NW_OPTIONS_EVENTS  NW_OPTIONS_RESULT "pid exe dry-run quiet "
+#define NW_OPTIONS_EVENTS  NW_OPTIONS_RESULT "pid exe dry-run quiet state-dir "
 
 /* All commands in the order of `nopwatch help`. Each is defined as nw_cmd_NAME. */
 /* clang-format off */

@@ -82,6 +82,6 @@ const struct nw_command nw_cmd_clean = {
 		"is gone. Living sessions, what `nopwatch add` has made and everybody else's\n"
 		"probes are not touched. Every command that arms probes does the same before it\n"
 		"begins.",
-	.options = "dry-run force quiet",
+	.options = "dry-run force quiet state-dir",
 	.run = run,
 };

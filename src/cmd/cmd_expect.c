@@ -262,7 +262,7 @@ const struct nw_command nw_cmd_expect = {
 		"lines hold and CMD ends with 0, 1 one does not hold, 2 FILE is wrong.",
 	.shows = NW_SHOWS_REPORTS,
 	.options =
-		"pid follow main-thread all exe types duration max-rate buffer string-size no-demangle force quiet "
+		"pid follow main-thread all exe types duration max-rate buffer string-size no-demangle force quiet state-dir "
 		"no-follow-file from output ",
 	.run = run,
 };

@@ -70,6 +70,6 @@ const struct nw_command nw_cmd_features = {
 		"armed, hit and taken away again. NOPWATCH_FEATURES=-NAME,-NAME switches features\n"
 		"off, for trying out the ways of older kernels. A second table shows the probe\n"
 		"overhead on this machine, measured once a boot: what a hit adds to its thread.",
-	.options = NW_OPTIONS_RESULT "plain",
+	.options = NW_OPTIONS_RESULT "plain state-dir",
 	.run = run,
 };

@@ -129,6 +129,6 @@ const struct nw_command nw_cmd_status = {
 		"have the breakpoint in their memory now. FILE: same, changed, replaced or gone since add;\n"
 		"present or gone for others' events. -v shows the definitions. Behind them stand the events\n"
 		"that programs have registered by themselves, user_events:NAME, and who has them enabled.",
-	.options = NW_OPTIONS_RESULT "pid exe quiet verbose plain color",
+	.options = NW_OPTIONS_RESULT "pid exe quiet verbose plain color state-dir",
 	.run = run,
 };

@@ -199,6 +199,6 @@ const struct nw_command nw_cmd_why = {
 		"a function of the kernel.\n"
 		"Exit status: 0 it fires, 3 it does not and why is known, 4 that is not known.",
 	.options = NW_OPTIONS_RESULT NW_OPTIONS_CGROUPS
-	"pid exe duration debuginfod force plain color error",
+	"pid exe duration debuginfod force plain color error state-dir",
 	.run = run,
 };

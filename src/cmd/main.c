@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/state.h"
 #include "cmd.h"
 #include "find/elf/debuginfod.h"
 #include "words.h"
@@ -271,7 +272,10 @@ static int run_command(int argc, char **argv)
 	if (!args.until_signal) /* without this option SIGUSR2 ends the process as usual */
 		hold_requests(SIG_UNBLOCK, false);
 	int status = NW_EXIT_OK;
-	if (!args.help && args.debuginfod && nw_debuginfod_enable(&err) < 0)
+	if (!args.help && strstr(command->options, "state-dir") &&
+	    nw_state_check_given(&err) < 0)
+		status = nw_failure(command, &err);
+	else if (!args.help && args.debuginfod && nw_debuginfod_enable(&err) < 0)
 		status = nw_failure(command, &err);
 	else if (!args.help)
 		status = command->run(&args);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/state.h"
+
 #include "cmd.h"
 #include "kernel/manage/manage.h"
 #include "show/formats.h"
@@ -259,6 +261,14 @@ static int take_color(const struct nw_option *option, struct nw_args *args,
 	return 0;
 }
 
+static int take_state(const struct nw_option *option, struct nw_args *args,
+		      const char *value, struct nw_error *err)
+{
+	(void)option;
+	(void)args;
+	return nw_state_set(value, err);
+}
+
 static int take_verbose(const struct nw_option *option, struct nw_args *args,
 			const char *value, struct nw_error *err)
 {
@@ -405,6 +415,9 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_OUTPUT, 'T', "time", NULL, "show the time of day", FLAG(wall)},
 	{NW_OPTIONS_OTHER, 0, "strict", NULL,
 	 "exit 1 if events were lost, or disabled by others", FLAG(strict)},
+	{NW_OPTIONS_OTHER, 0, "state-dir", "DIR",
+	 "keep journals below DIR, if /run cannot be written", take_state, FIELD(state_dir),
+	 NULL, 0, 0},
 	{NW_OPTIONS_OTHER, 0, "error", "TEXT", "what another tool said", take_text,
 	 FIELD(error), "the text of an error", 0, 0},
 	{NW_OPTIONS_PERSISTENT, 0, "group", "NAME",

@@ -123,6 +123,8 @@ nw_mount() {
 
 nw_find_tracefs() {
   [ -r /proc/mounts ] || mount -t proc proc /proc 2>/dev/null || nw_die "there is no /proc"
+  nw_state=/run/nopwatch
+  [ -z "${NOPWATCH_STATE_DIR:-}" ] || nw_state=$NOPWATCH_STATE_DIR/nopwatch-0
   nw_top=${NOPWATCH_TRACEFS:-}
   [ -n "$nw_top" ] || nw_look_at_mounts
   [ -n "$nw_top" ] || nw_mount tracefs /sys/kernel/tracing || nw_mount debugfs /sys/kernel/debug ||
@@ -288,17 +290,17 @@ nw_check_instance() {
   nw_write_note
 }
 
-# Before the first setting of the top-level buffer is changed. In /run/nopwatch, where nopwatch looks, too.
+# Before the first setting of the top-level buffer is changed, in a directory in which nopwatch looks, too.
 nw_write_note() {
   if [ -n "$nw_pids" ]; then # of which there may have been none
     # shellcheck disable=SC2046 # in one line
     [ ! -e "$nw_dir/set_event_pid" ] || set -- $(cat "$nw_dir/set_event_pid")
     nw_old="${nw_old}pids $*$nw_newline"
   fi
-  [ -d /run ] || return
-  mkdir -m 700 /run/nopwatch 2>/dev/null
-  [ -d /run/nopwatch ] && [ ! -h /run/nopwatch ] || return
-  nw_note=/run/nopwatch/${nw_group#nopwatch_}.top
+  [ -d "${nw_state%/*}" ] || return
+  mkdir -m 700 "$nw_state" 2>/dev/null
+  [ -d "$nw_state" ] && [ ! -h "$nw_state" ] || return
+  nw_note=$nw_state/${nw_group#nopwatch_}.top
   { printf '%send\n' "$nw_old" >"$nw_note"; } 2>/dev/null
 }
 
@@ -647,7 +649,7 @@ nw_sweep() {
   for nw_at in "$nw_top/events"/nopwatch_sh*_*; do
     [ -d "$nw_at" ] && nw_is_dead "${nw_at##*/}" && nw_sweep_group "${nw_at##*/}"
   done
-  for nw_at in /run/nopwatch/sh*_*.top; do
+  for nw_at in "$nw_state"/sh*_*.top; do
     nw_one=${nw_at##*/}
     [ -f "$nw_at" ] && [ ! -h "$nw_at" ] && nw_is_dead "nopwatch_${nw_one%.top}" && nw_put_back "$nw_at"
   done

@@ -74,6 +74,24 @@ with CAP_DAC_OVERRIDE "$NOPWATCH" stat -d 0.1 -o "$PWD/own/root" "$spec" >said 2
 has "a file of root's is not written" "$? $(cat said)" "^1 .*Permission denied"
 with CAP_DAC_OVERRIDE "$NOPWATCH" stat -d 0.1 -o "$PWD/own/new" "$spec" >said 2>&1
 has "nor is one made in a directory of root's" "$? $(cat said) $(ls own/new 2>&1)" "^1 .*Permission denied.*No such file"
-ok "nothing is left in /tmp" test ! -e /tmp/nopwatch
+# Two users at a time, each with a directory of its own in /tmp
+for user in 65533 65534; do
+  with CAP_DAC_OVERRIDE "$NOPWATCH" stat -j -d 2 "$spec" >$user.json 2>$user.err &
+  runs+=($!)
+done
+two_journals() { [ "$(compgen -G '/tmp/nopwatch-6553[34]/[0-9]*_*' | wc -l)" = 2 ]; }
+ok "two users have a journal each" wait_for two_journals
+is "in directories of theirs alone" "$(stat -c '%n %u %a' /tmp/nopwatch-6553[34] | paste -sd ' ')" \
+  "/tmp/nopwatch-65533 65533 700 /tmp/nopwatch-65534 65534 700"
+for run in "${runs[@]}"; do wait "$run" || echo "$run ended with $?"; done >ended
+is "both end well" "$(cat ended 65533.err 65534.err)" ""
+for user in 65533 65534; do
+  with CAP_DAC_OVERRIDE "$NOPWATCH" add -q "$spec" >said 2>&1
+  is "add of user $user" "$? $(cat said)" "0 "
+  has "whose events its status knows" "$(with CAP_DAC_OVERRIDE "$NOPWATCH" status -j)" '"owner":"nopwatch","home":"","enabled_in"'
+  with CAP_DAC_OVERRIDE "$NOPWATCH" remove -q '*' >said 2>&1
+  is "remove" "$? $(cat said)" "0 "
+done
+ok "nothing is left in /tmp" test ! -e /tmp/nopwatch-65533 -a ! -e /tmp/nopwatch-65534
 unchanged
 finish

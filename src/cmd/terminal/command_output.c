@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/state.h"
+
 #include "sink.h"
 
 static void redirect(struct nw_command_output *output, int fd, int to)
@@ -19,7 +21,7 @@ void nw_command_output_keep(struct nw_command_output *output)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	output->file = tmpfile();
+	output->file = nw_temporary_file();
 	if (output->file) {
 		int fd = fileno(output->file);
 		fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/library.h"
+#include "base/state.h"
 #include "elf.h"
 
 enum {
@@ -115,7 +116,7 @@ static void remove_directory(const char *path)
 /* Removes directories of processes that were killed. Others may make such names, too: only what is nobody's or our own counts. */
 static void remove_old(void)
 {
-	DIR *list = opendir("/tmp");
+	DIR *list = opendir(nw_state_tmp());
 	struct dirent *entry;
 	struct stat st;
 
@@ -126,7 +127,7 @@ static void remove_old(void)
 		    !S_ISDIR(st.st_mode) || (st.st_uid != NOBODY && st.st_uid != geteuid()))
 			continue;
 		pid_t pid = (pid_t)atoi(name + sizeof(prefix) - 1);
-		nw_cleanup(nw_free_ptr) char *path = nw_text("/tmp/%s", name);
+		nw_cleanup(nw_free_ptr) char *path = nw_text("%s/%s", nw_state_tmp(), name);
 		if (path && pid > 0 && kill(pid, 0) < 0 && errno == ESRCH)
 			remove_directory(path);
 	}
@@ -273,8 +274,8 @@ static int tell(const char *build_id, int ret)
 /* Returns a descriptor or -errno. */
 static int ask(const char *build_id)
 {
-	nw_cleanup(nw_free_ptr) char *directory = nw_text("/tmp/%s%d-XXXXXX", prefix,
-							  (int)getpid());
+	nw_cleanup(nw_free_ptr) char *directory = nw_text("%s/%s%d-XXXXXX", nw_state_tmp(),
+							  prefix, (int)getpid());
 	const pid_t parent = getpid();
 
 	remove_old();

@@ -8,6 +8,7 @@
 
 #include "kernel/recovery/cleanup.h"
 
+#include "base/state.h"
 #include "kernel/steps/gate.h"
 #include "kernel/steps/journal.h"
 #include "kernel/steps/script_dead.h"
@@ -19,7 +20,7 @@ static int print_session(const struct nw_tracefs *fs, const char *session,
 			 struct nw_steps *steps, struct nw_error *err)
 {
 	const char *place = nw_journal_place(session);
-	char journal[128], name[32], gate[128];
+	char journal[NW_STATE_PATH], name[32], gate[NW_STATE_PATH];
 	int ret = nw_teardown_steps(fs, session, steps, err);
 
 	nw_gate_file(session, name);

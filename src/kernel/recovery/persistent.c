@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/state.h"
 #include "kernel/tracefs/event_list.h"
 
 #include "inventory_private.h"
@@ -301,8 +302,8 @@ int nw_persistent_read(struct nw_persistent *out, struct nw_error *err)
 			nw_strerror(-ret));
 	else if (path && fd < 0)
 		ret = 0; /* the file does not exist, or this user may not read it */
-	/* Only a file that belongs to root is trusted. */
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0) {
+	/* Only a file of root, or of our own, is trusted. */
+	if (fd >= 0 && fstat(fd, &st) == 0 && nw_is_trusted(st.st_uid)) {
 		lock(fd, LOCK_SH); /* if a change is going on, its state is good enough */
 		ret = load(&journal, fd, err);
 	}
@@ -594,7 +595,7 @@ void nw_persistent_close(struct nw_persistent *journal)
 	const char *place = nw_journal_place(file_name);
 	bool empty = !journal->events.count && !journal->instances.count &&
 		     !journal->pending.list.count && !journal->left.list.count;
-	char path[128];
+	char path[NW_STATE_PATH];
 
 	if (journal->fd >= 0 && empty) {
 		snprintf(path, sizeof(path), "%s/%s", place, file_name);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/state.h"
 #include "kernel/steps/journal.h"
 
 #include "feature_cache.h"
@@ -211,7 +212,7 @@ void nw_machine_cost_keep(const struct nw_tracefs *fs, const struct nw_machine_c
 	struct nw_buf text = {0};
 
 	/* nothing stays in /tmp when a session has ended: there it is measured each time */
-	if (strncmp(nw_journal_dir(), "/tmp/", 5) == 0)
+	if (nw_state_is_temporary(nw_journal_dir()))
 		return;
 	nw_machine_cost_write(cost, fs->path, &text);
 	keep_file(cost_name, &text);

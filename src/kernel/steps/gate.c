@@ -33,6 +33,8 @@
 #include "kernel/tracefs/event_list.h"
 #include "kernel/tracefs/files.h"
 
+#include "base/state.h"
+
 #include "gate.h"
 
 /* The dot keeps it apart from journals, whose names have none. */
@@ -60,7 +62,7 @@ int nw_gate_step(struct nw_step_runner *runner, const struct nw_journal *journal
 		[NW_GATE_SHUT] = {NW_DO_RESIZE, "0"},
 	};
 	_Static_assert(2 * NW_GATE_OFFSET == 8192, "a page beyond the gate's own offset");
-	char name[32], path[128];
+	char name[32], path[NW_STATE_PATH];
 
 	nw_gate_file(journal->session, name);
 	snprintf(path, sizeof(path), "%s/%s", journal->dir, name);
@@ -69,7 +71,7 @@ int nw_gate_step(struct nw_step_runner *runner, const struct nw_journal *journal
 
 int nw_gate_remove(const struct nw_journal *journal)
 {
-	char name[32], path[128];
+	char name[32], path[NW_STATE_PATH];
 
 	nw_gate_file(journal->session, name);
 	snprintf(path, sizeof(path), "%s/%s", journal->dir, name);

@@ -12,20 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/state.h"
 #include "kernel/tracefs/expedite.h"
 
 #include "gate.h"
 
-/* /run does not exist on older systems, which have it below /var. */
-static const char *const places[] = {"/run", "/var/run", "/tmp"};
-static const char *const dirs[] = {"/run/nopwatch", "/var/run/nopwatch", "/tmp/nopwatch"};
-
 const char *nw_journal_dir(void)
 {
-	for (size_t i = 0; i < NW_COUNT(places); i++)
-		if (access(places[i], W_OK | X_OK) == 0)
-			return dirs[i];
-	return dirs[0];
+	return nw_state_new();
 }
 
 bool nw_session_name_is_valid(const char *name)
@@ -47,16 +41,21 @@ bool nw_session_name_is_valid(const char *name)
  */
 int nw_journal_open_place(const char *path, struct nw_error *err)
 {
-	mode_t writable = strncmp(path, "/tmp/", 5) == 0 ? 077 : 022;
+	mode_t writable = nw_state_is_shared(path) ? 077 : 022;
 	struct stat st;
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (dir < 0)
-		return nw_fail(err, errno, "cannot open %s: %s", path, nw_strerror(errno));
+	if (dir < 0) {
+		int ret = nw_fail(err, errno, "cannot open %s: %s", path,
+				  nw_strerror(errno));
+		nw_error_hint(err, "--state-dir DIR names another place");
+		return ret;
+	}
 	if (fstat(dir, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & writable)) {
 		close(dir);
-		return nw_fail(err, EPERM, "%s does not belong to us alone: not used",
-			       path);
+		nw_fail(err, EPERM, "%s does not belong to us alone: not used", path);
+		nw_error_hint(err, "--state-dir DIR names another place");
+		return -EPERM;
 	}
 	return dir;
 }
@@ -65,9 +64,12 @@ int nw_journal_open_dir(struct nw_error *err)
 {
 	const char *path = nw_journal_dir();
 
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return nw_fail(err, errno, "cannot create %s: %s", path,
-			       nw_strerror(errno));
+	if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+		int ret = nw_fail(err, errno, "cannot create %s: %s", path,
+				  nw_strerror(errno));
+		nw_error_hint(err, "--state-dir DIR names another place");
+		return ret;
+	}
 	int dir = nw_journal_open_place(path, err);
 	/* Older versions of nopwatch made it with 0755. */
 	if (dir >= 0 && fchmod(dir, 0700) < 0)
@@ -77,13 +79,15 @@ int nw_journal_open_dir(struct nw_error *err)
 
 const char *nw_journal_place(const char *name)
 {
-	for (size_t i = 0; i < NW_COUNT(dirs); i++) {
-		int dir = nw_journal_open_place(dirs[i], NULL);
+	const char *place;
+
+	for (size_t i = 0; (place = nw_state_place(i)); i++) {
+		int dir = nw_journal_open_place(place, NULL);
 		bool has = dir >= 0 && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 		if (dir >= 0)
 			close(dir);
 		if (has)
-			return dirs[i];
+			return place;
 	}
 	return nw_journal_dir();
 }
@@ -223,10 +227,11 @@ static int check_journal(int fd)
 /* Opens the journal in one of the directories. Returns -ENOENT if there is none. */
 static int open_journal(const char *session, int flags, const char **place)
 {
+	const char *at;
 	int fd = -ENOENT;
 
-	for (size_t i = 0; i < NW_COUNT(dirs) && fd == -ENOENT; i++) {
-		int dir = nw_journal_open_place(dirs[i], NULL);
+	for (size_t i = 0; fd == -ENOENT && (at = nw_state_place(i)); i++) {
+		int dir = nw_journal_open_place(at, NULL);
 		if (nw_journal_has_none(dir))
 			continue;
 		if (dir < 0)
@@ -236,7 +241,7 @@ static int open_journal(const char *session, int flags, const char **place)
 			fd = errno == ELOOP || errno == ENXIO || errno == EISDIR ? -ENOENT
 										 : -errno;
 		close(dir);
-		*place = dirs[i];
+		*place = at;
 	}
 	int ret = fd < 0 ? fd : check_journal(fd);
 	if (fd >= 0 && ret < 0)
@@ -365,7 +370,7 @@ void nw_journal_leave(struct nw_journal *journal)
 
 int nw_journal_remove(struct nw_journal *journal)
 {
-	char path[128];
+	char path[NW_STATE_PATH];
 	int ret = 0;
 
 	nw_expedite_end(&journal->expedited);
@@ -405,9 +410,10 @@ int nw_journal_files(const char *path, bool (*is_wanted)(const char *name), nw_s
 
 int nw_journal_list(nw_strings *out)
 {
+	const char *place;
 	int ret = 0;
 
-	for (size_t i = 0; i < NW_COUNT(dirs) && ret == 0; i++)
-		ret = nw_journal_files(dirs[i], nw_session_name_is_valid, out);
+	for (size_t i = 0; ret == 0 && (place = nw_state_place(i)); i++)
+		ret = nw_journal_files(place, nw_session_name_is_valid, out);
 	return ret;
 }

@@ -2,7 +2,7 @@
 /*
  * Removes what killed scripts of `nopwatch script` left. A script has no journal and no lock, but its group has the
  * name nopwatch_shHASH_PID_START; START is the last six digits of field 22 of /proc/PID/stat. The script saves
- * settings of the top-level buffer in /run/nopwatch, in the format of plan/script.sh.
+ * settings of the top-level buffer in nopwatch's directory, in the format of plan/script.sh.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/state.h"
 
 #include "journal.h"
 #include "script_dead.h"
@@ -192,9 +194,10 @@ static int settle_file(const struct nw_tracefs *fs, int dir, const char *name)
 	return ret < 0 ? ret : 1;
 }
 
-size_t nw_script_settle(const struct nw_tracefs *fs, nw_strings *stuck)
+/* Settles the notes in one directory. Returns how many. */
+static size_t settle_place(const struct nw_tracefs *fs, const char *place,
+			   nw_strings *stuck)
 {
-	static const char place[] = "/run/nopwatch";
 	nw_strings notes = {0};
 	size_t settled = 0;
 	int ret = nw_journal_files(place, is_note, &notes);
@@ -216,5 +219,15 @@ size_t nw_script_settle(const struct nw_tracefs *fs, nw_strings *stuck)
 	nw_strings_free(&notes);
 	if (dir >= 0)
 		close(dir);
+	return settled;
+}
+
+size_t nw_script_settle(const struct nw_tracefs *fs, nw_strings *stuck)
+{
+	const char *place;
+	size_t settled = 0;
+
+	for (size_t i = 0; (place = nw_state_place(i)); i++)
+		settled += settle_place(fs, place, stuck);
 	return settled;
 }

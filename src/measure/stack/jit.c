@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/state.h"
+
 #include "modules.h"
 
 enum {

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/state.h"
 
 #include "modules.h"
 
@@ -88,24 +89,6 @@ bool nw_module_linked(const struct nw_module *module, const struct nw_region *re
 	uint64_t offset = address - region->start + region->offset;
 
 	return module->read && nw_segments_vaddr(&module->facts.segments, offset, vaddr);
-}
-
-int nw_memory_file(const char *name)
-{
-	int fd = -1;
-#ifdef SYS_memfd_create /* C libraries before glibc 2.27 do not have this function. */
-	enum {
-		CLOSE_ON_EXEC = 1 /* MFD_CLOEXEC */
-	};
-	fd = (int)syscall(SYS_memfd_create, name, CLOSE_ON_EXEC);
-#endif
-	FILE *file = fd < 0 ? tmpfile() : NULL; /* before Linux 3.17 */
-	if (file) {
-		fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
-		fclose(file);
-	}
-	(void)name;
-	return fd;
 }
 
 /* Copies the vdso, which is not a file: all processes of an architecture have the same one, so ours will do. */

@@ -135,8 +135,6 @@ int nw_maps_advance(struct nw_stacks *stacks, uint64_t until);
 /* Finds the name of generated code in the process's /tmp/perf-PID.map; NULL: none. */
 const struct nw_jit_name *nw_jit_find(struct nw_stacks *stacks, struct nw_maps *maps,
 				      uint64_t address);
-/* Returns a descriptor of an empty file without a name, in memory if there is such a thing; -1: there is none. */
-int nw_memory_file(const char *name);
 /* Returns the entry of that reason among the files that could not be read, made if there is none; NULL without memory. */
 struct nw_unread *nw_unread_of(struct nw_stacks *stacks, const char *path, bool named,
 			       const char *why);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/state.h"
 #include "stream/recording/recording.h"
 #include "stream/trace_pipe/trace_text.h"
 
@@ -335,7 +336,7 @@ static int check(struct nw_run *run, struct nw_error *err)
 /* Reads everything into a file without a name, and maps that. first: text that was read already. */
 static int spool(struct nw_run *run, const struct nw_buf *first, struct nw_error *err)
 {
-	FILE *file = tmpfile();
+	FILE *file = nw_temporary_file();
 	bool ok = file && fwrite(nw_buf_str(first), 1, first->len, file) == first->len;
 	nw_cleanup(nw_free_ptr) char *block = malloc(1 << 16);
 	size_t len = first->len;
