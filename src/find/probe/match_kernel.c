@@ -59,12 +59,17 @@ static int add_name(struct matching *m, const char *name)
 static void consider(struct matching *m, const char *name)
 {
 	const char *wanted = m->spec->name;
-	const size_t len = strlen(wanted);
-	const unsigned int distance = nw_edit_distance(wanted, name);
+	const size_t len = strlen(wanted), its_len = strlen(name), near = len / 5 + 1;
 
-	if (strncmp(name, wanted, len) == 0 && name[len] == '.')
+	if (strncmp(name, wanted, len) == 0 && name[len] == '.') {
 		nw_buf_printf(&m->copies, "%s%s", m->copies.len ? ", " : "", name);
-	else if (distance <= len / 5 + 1 && !strchr(name, '.'))
+		return;
+	}
+	/* The distance, which takes long to find, is at least the difference of the lengths. */
+	if (its_len > len + near || len > its_len + near || strchr(name, '.'))
+		return;
+	const unsigned int distance = nw_edit_distance(wanted, name);
+	if (distance <= near)
 		nw_near_add(&m->near, distance, name);
 }
 

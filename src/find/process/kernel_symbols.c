@@ -2,6 +2,7 @@
 /* See find/process/kernel_symbols.h. */
 #include "find/process/kernel_symbols.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -69,22 +70,26 @@ bool nw_kernel_symbol_is_code(const struct nw_kernel_symbol *symbol)
 	       strncmp(symbol->name, "__cfi_", 6) != 0;
 }
 
-/* Cuts up a line "ADDRESS TYPE NAME[\t[MODULE]]". */
+/* Cuts up a line "ADDRESS TYPE NAME[\t[MODULE]]", of which a kernel has 200,000. */
 static bool parse_line(char *line, struct nw_kernel_symbol *out)
 {
-	char *end, *module;
+	char *end = line, *module;
 
-	*out = (struct nw_kernel_symbol){.address = strtoull(line, &end, 16)};
+	*out = (struct nw_kernel_symbol){0};
+	for (; isxdigit((unsigned char)*end); end++)
+		out->address = out->address << 4 |
+			       (uint64_t)(*end <= '9' ? *end - '0' : (*end & 7) + 9);
 	if (*end != ' ' || !end[1] || end[2] != ' ')
 		return false;
 	out->type = end[1];
 	out->name = end + 3;
-	module = end + 3 + strcspn(end + 3, "\t");
-	if (*module && module[1] == '[') {
+	module = strchr(end + 3, '\t');
+	if (module && module[1] == '[') {
 		out->module = module + 2;
 		module[2 + strcspn(module + 2, "]")] = '\0';
 	}
-	*module = '\0';
+	if (module)
+		*module = '\0';
 	return true;
 }
 
