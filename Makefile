@@ -100,6 +100,11 @@ ifeq ($(shell $(PKG_CONFIG) --exists libdw && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_LIBDW $(shell $(PKG_CONFIG) --cflags libdw)
 $(eval $(call open_late,libdw,dw,LIBDW))
 endif
+# optional: `serve` answers HTTP; a static program has no libmicrohttpd, since that brings TLS
+ifeq ($(if $(findstring -static,$(LDFLAGS)),,$(shell $(PKG_CONFIG) --atleast-version=0.9.71 libmicrohttpd && echo yes)),yes)
+LIB_CFLAGS += -DNW_HAVE_MICROHTTPD $(shell $(PKG_CONFIG) --cflags libmicrohttpd)
+$(eval $(call open_late,libmicrohttpd,microhttpd,MICROHTTPD))
+endif
 # optional: where x86's instructions begin, and which of them return (3.0 knows no relative jumps)
 ifeq ($(shell $(PKG_CONFIG) --atleast-version=4.0 capstone && echo yes),yes)
 LIB_CFLAGS += -DNW_HAVE_CAPSTONE $(shell $(PKG_CONFIG) --cflags capstone)

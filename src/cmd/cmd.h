@@ -62,6 +62,7 @@ struct nw_args {
 	const char *stack_word;
 	const char *color;
 	const char *state_dir;	      /* --state-dir; nw_state_dir() has it */
+	const char *listen;	      /* --listen */
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not given */
 	bool enable, foreign;
@@ -148,6 +149,7 @@ struct nw_command {
 	command(list) \
 	command(stat) \
 	command(top) \
+	command(serve) \
 	command(trace) \
 	command(expect) \
 	command(why) \

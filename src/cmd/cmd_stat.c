@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "request.h"
+#include "serve.h"
 #include "show/text/text.h"
 
 enum {
@@ -20,6 +21,8 @@ struct stat_run {
 	const struct nw_args *args;
 	/* Shows the run while it goes on; NULL: this file does. */
 	struct nw_live_view *view;
+	bool serves;
+	struct nw_server *server; /* of `serves`, while there is one */
 	struct nw_reports reports;
 	struct nw_sink sink;
 	uint64_t shown; /* time at which the status line was last written */
@@ -34,9 +37,8 @@ static void clear_status(struct stat_run *s)
 		s->status_line = false;
 }
 
-static void print_status(void *arg, const struct nw_run_result *so_far)
+static void print_status(struct stat_run *s, const struct nw_run_result *so_far)
 {
-	struct stat_run *s = arg;
 	char elapsed[16], rate[16], line[160];
 	uint64_t ns = nw_result_elapsed(so_far);
 
@@ -52,6 +54,15 @@ static void print_status(void *arg, const struct nw_run_result *so_far)
 		so_far->hits, rate, nw_summary_lost(s->reports.measure.summary), elapsed);
 	if (!nw_print(line, (size_t)len))
 		s->status_line = false;
+}
+
+static void tick(void *arg, const struct nw_run_result *so_far)
+{
+	struct stat_run *s = arg;
+
+	if (s->server)
+		nw_server_tick(s->server);
+	print_status(s, so_far);
 }
 
 /* ---- what is printed ---------------------------------------------------------------- */
@@ -70,6 +81,8 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 	struct stat_run *s = arg;
 
 	s->status_line = nw_note_armed(s->args, so_far);
+	if (s->server)
+		nw_server_armed(s->server);
 }
 
 /* Shortens the report that follows a live view, since its user has seen the rest: it shall fit a screen. */
@@ -267,6 +280,10 @@ static int measure(struct stat_run *s, const struct nw_consumer *consumer,
 	if (prepared.request.notice)
 		prepared.request.notice = print_notice;
 	prepared.request.notice_arg = s;
+	if (s->server) {
+		prepared.request.wake_fds = nw_server_wake_fd(s->server);
+		prepared.request.wake_fd_count = 1;
+	}
 	if (s->view)
 		prepared.request.wake_fds = nw_live_wake_fds(
 			s->view, &prepared.request.wake_fd_count);
@@ -280,17 +297,24 @@ static int measure(struct stat_run *s, const struct nw_consumer *consumer,
 		nw_live_browse(s->view, result);
 	if (s->view)
 		nw_live_leave(s->view);
-	return ret < 0 ? ret : print_total(s, result, err);
+	if (ret == 0)
+		ret = print_total(s, result, err);
+	/* A recording has nothing that could end the serving. */
+	if (ret == 0 && s->server && s->args->from && !result->signalled)
+		nw_server_stay(s->server);
+	return ret;
 }
 
 /* Measuring the cost of a hit takes time, so it is only done if the output shows it. */
-static enum nw_costs costs_of(const struct nw_args *args)
+static enum nw_costs costs_of(const struct stat_run *s)
 {
+	const struct nw_args *args = s->args;
+
 	if (args->dry_run)
 		return NW_COSTS_NONE;
 	if (args->verbose)
 		return NW_COSTS_TOLD;
-	return args->format->costs ? NW_COSTS_WANTED : NW_COSTS_KNOWN;
+	return args->format->costs || s->serves ? NW_COSTS_WANTED : NW_COSTS_KNOWN;
 }
 
 static struct nw_reports_options options_of(struct stat_run *s)
@@ -310,7 +334,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 			    .spans_only = args->view.spans_only,
 			    .states = args->states,
 			    .net = args->net,
-			    .costs = costs_of(args)},
+			    .costs = costs_of(s)},
 		.format = args->format,
 		.view = args->view,
 		.gaps = args->verbose > 0,
@@ -324,7 +348,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 		.arg = s,
 		.start = start,
 		.armed = armed,
-		.tick = print_status,
+		.tick = tick,
 		.style = style,
 		.write = write_text,
 		.only = only,
@@ -339,7 +363,8 @@ static struct nw_reports_options options_of(struct stat_run *s)
 int nw_stat_run(const struct nw_args *args, const struct nw_command *command,
 		struct nw_live_view *view)
 {
-	struct stat_run s = {.args = args, .view = view};
+	struct stat_run s = {
+		.args = args, .view = view, .serves = command == &nw_cmd_serve};
 	const struct nw_reports_options options = options_of(&s);
 	struct nw_run_result result = {0};
 	struct nw_error err;
@@ -351,6 +376,11 @@ int nw_stat_run(const struct nw_args *args, const struct nw_command *command,
 	}
 	if (nw_reports_open(&options, &s.reports, &err) < 0)
 		return nw_failure(command, &err);
+	if (s.serves && !args->dry_run &&
+	    nw_server_open(args, &s.reports, &s.server, &err) < 0) {
+		nw_reports_free(&s.reports);
+		return nw_failure(command, &err);
+	}
 	const struct nw_consumer consumer = nw_reports_consumer(&s.reports);
 	if (args->dry_run && !args->from) {
 		status = nw_dry_run(args, &consumer, command);
@@ -362,6 +392,7 @@ int nw_stat_run(const struct nw_args *args, const struct nw_command *command,
 		status = failed ? nw_failure(command, &err)
 				: nw_result_status(args, &result);
 	}
+	nw_server_close(s.server);
 	nw_result_free(&result);
 	nw_reports_free(&s.reports);
 	return status;

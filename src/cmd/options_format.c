@@ -12,7 +12,7 @@ static int check_signal(const struct nw_command *command, const struct nw_args *
 {
 	const char *name = args->format->name;
 	bool slower = nw_slower_asked(&args->slower);
-	const char *single = slower ? "slower" : args->open ? "open" : "stack";
+	const char *single = slower ? "slower" : "stack";
 
 	if (!args->format->one_signal)
 		return 0;
@@ -21,8 +21,7 @@ static int check_signal(const struct nw_command *command, const struct nw_args *
 		nw_error_hint(err, "add --slower TIME; --slower 1ns shows every span");
 		return -EINVAL;
 	}
-	if (command->shows != NW_SHOWS_REPORTS ||
-	    (!slower && !args->open && !args->stacks.count))
+	if (command->shows != NW_SHOWS_REPORTS || (!slower && !args->stacks.count))
 		return 0;
 	nw_fail_usage(err,
 		      "--%s: -f %s of '%s' has metrics only, since a file has one signal",
@@ -51,7 +50,8 @@ int nw_check_format(const struct nw_command *command, const struct nw_args *args
 	if (args->slowest && !args->format->slow && !args->format->bins)
 		return nw_fail_usage(err, "--slowest: -f %s cannot show single spans",
 				     args->format->name);
-	if (args->open && (!args->format->slow || args->format->only_stacks))
+	if (args->open && !args->format->open &&
+	    (!args->format->slow || args->format->only_stacks))
 		return nw_fail_usage(err, "--open: -f %s cannot show single spans",
 				     args->format->name);
 	if (args->stacks.count && !args->format->stacks)
@@ -71,8 +71,9 @@ int nw_check_format(const struct nw_command *command, const struct nw_args *args
 		return nw_fail_usage(err,
 				     "--states: -f %s has no place for what threads do",
 				     args->format->name);
-	if (args->boundaries.given && !args->format->buckets)
-		return nw_fail_usage(err, "--buckets goes with -f openmetrics");
+	if (args->boundaries.given && !args->format->buckets && command != &nw_cmd_serve)
+		return nw_fail_usage(err,
+				     "--buckets goes with -f openmetrics, and with serve");
 	if (args->plain && !args->format->for_people)
 		return nw_fail_usage(err, "--plain: -f %s has no tables",
 				     args->format->name);

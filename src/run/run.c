@@ -82,8 +82,6 @@ int nw_run_open_wake(struct nw_run *run, struct nw_error *err)
 			       (request->snapshots ? NW_WAKE_SNAPSHOT : 0u);
 	int ret = nw_wake_open(&run->live.wake, run->inner ? 0 : signals, err);
 
-	for (size_t i = 0; ret == 0 && i < request->wake_fd_count; i++)
-		nw_wake_add(&run->live.wake, request->wake_fds[i]);
 	if (ret == 0 && request->end_fd) {
 		run->live.wake.end = *request->end_fd;
 		nw_wake_add(&run->live.wake, *request->end_fd);
@@ -168,6 +166,9 @@ int nw_run_begin(struct nw_run *run, uint64_t start, struct nw_error *err)
 		(*probe)->shifted_states = run->result->armed.shifted_states;
 	run->begun = true;
 	run->result->start_ns = start;
+	/* Not before: the consumer's tick() reads them, which is called from now on. */
+	for (size_t i = 0; run->source->ticks && i < run->request->wake_fd_count; i++)
+		nw_wake_add(&run->live.wake, run->request->wake_fds[i]);
 	run->result->has_stacks = run->delivery.formats.stacks;
 	return run->consumer.armed ? run->consumer.armed(run->consumer.arg, run, err) : 0;
 }

@@ -171,6 +171,7 @@ const struct nw_output_format nw_output_openmetrics = {
 	.states = true,
 	.whole = true,
 	.for_collectors = true,
+	.open = true,
 	.buckets = true,
 	.report = report,
 };

@@ -73,7 +73,12 @@ is "a loss makes it uncertain whether a span is open" \
   "$(j lost.json "[(o['tid'], o['args']['start']['id'], o.get('end_may_be_lost', False)) for o in of('open')]")" \
   "[(7, 7, True), (8, 9, False)]"
 has "text says so, too" "$("$NOPWATCH" report --open lost.txt)" 'work open for 1[.]00s \(or its end is lost\)  from id=7$'
-for format in csv openmetrics html; do
+"$NOPWATCH" report -f openmetrics --open lost.txt >out
+is "openmetrics has how many there are, and the age of the oldest" \
+  "$("$TESTS_LIB/openmetrics" out 'nopwatch_open_spans{span="work"}') $("$TESTS_LIB/openmetrics" out 'nopwatch_oldest_open_span_seconds{span="work"}')" "2 1"
+"$NOPWATCH" report -f otlp --open lost.txt >out
+is "otlp, too" "$("$TESTS_LIB/otlp" out '[last["nopwatch." + n][0]["asInt"] for n in ("open_spans", "oldest_open_span")]')" "['2', '1000000000']"
+for format in csv html; do
   "$NOPWATCH" report -f "$format" --open "$sample" >/dev/null 2>err
   is "$format has no place for them, and says so" "$? $(head -n 1 err)" "2 nopwatch: --open: -f $format cannot show single spans"
 done

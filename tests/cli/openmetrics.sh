@@ -64,7 +64,7 @@ is "none: only counts and sums" "$(les none)$(read_it none)" "+Inf fine"
 "$NOPWATCH" report -f openmetrics --buckets 1us..10s "$sample" "$sample" >both
 is "of two recordings" "$(read_it both 'nopwatch_latency_seconds_bucket{span="myserver:parse",le="0.000001023"}')" $((2 * below))
 "$NOPWATCH" report --buckets 1ms "$sample" >said 2>&1
-is "--buckets needs metrics" "$? $(head -n 1 said)" "2 nopwatch: --buckets goes with -f openmetrics"
+is "--buckets needs metrics" "$? $(head -n 1 said)" "2 nopwatch: --buckets goes with -f openmetrics, and with serve"
 "$NOPWATCH" report -f openmetrics --buckets 5ms,1ms "$sample" >said 2>&1
 is "a wrong list" "$? $(head -n 1 said)" "2 nopwatch: --buckets '5ms,1ms': the boundaries are not in ascending order"
 

@@ -204,6 +204,19 @@ static void count_lost(struct nw_reports *r, struct nw_report *report)
 		r->lost_before = lost;
 }
 
+/* Makes a report of the run so far. */
+static struct nw_report report_so_far(struct nw_reports *r,
+				      const struct nw_run_result *so_far)
+{
+	struct nw_report report = make_report(r, so_far);
+
+	report.so_far = true;
+	report.elapsed_ns = nw_result_elapsed(so_far);
+	count_lost(r, &report);
+	report.wall_ns = wall_time(so_far, so_far->now_ns);
+	return report;
+}
+
 /* ---- while it runs ------------------------------------------------------------------ */
 
 static int start(void *arg, struct nw_error *err)
@@ -313,11 +326,7 @@ static int tick(void *arg, struct nw_error *err)
 		return live->tick(live->arg, err);
 	if (nw_run_report_requested(
 		    r->measure.run)) { /* by SIGUSR1: a report of the run so far */
-		struct nw_report report = make_report(r, so_far);
-		report.so_far = true;
-		report.elapsed_ns = nw_result_elapsed(so_far);
-		count_lost(r, &report);
-		report.wall_ns = wall_time(so_far, so_far->now_ns);
+		struct nw_report report = report_so_far(r, so_far);
 		ret = write_now(r, &report, so_far, so_far->now_ns, err);
 	}
 	if (r->options.tick)
@@ -479,6 +488,33 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 						output.text.len, err);
 	nw_output_free(&output);
 	return ret;
+}
+
+int nw_reports_render(struct nw_reports *r, const struct nw_output_format *format,
+		      bool prometheus, struct nw_buf *out, struct nw_error *err)
+{
+	const struct nw_run_result *so_far = r->result ? r->result
+						       : nw_run_so_far(r->measure.run);
+	struct nw_output output;
+
+	if (nw_output_make(format, &output) < 0)
+		return nw_no_memory(err);
+	struct nw_report report = report_so_far(r, so_far);
+	report.prometheus = prometheus;
+	if (r->result) { /* as in the final report */
+		report.lost = so_far->lost;
+		report.lost_is_least = so_far->lost_is_least;
+		report.at_least = so_far->lost > 0;
+	}
+	int ret = r->measure.keeps_starts ? 0 : find_open(r, so_far, so_far->now_ns, err);
+	if (ret == 0)
+		ret = show(r, &output, &report, so_far, so_far->now_ns, err);
+	if (ret == 0 && output.text.failed)
+		ret = nw_no_memory(err);
+	if (ret == 0)
+		nw_buf_add(out, output.text.data, output.text.len);
+	nw_output_free(&output);
+	return ret == 0 && out->failed ? nw_no_memory(err) : ret;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

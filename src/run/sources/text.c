@@ -31,6 +31,7 @@ struct player {
 	struct nw_text *text;
 	bool looked; /* in memory: all text was read */
 	ssize_t got; /* result of the last read of the pipe: bytes; 0: its end; -errno */
+	uint64_t got_at; /* time of the last text that came, CLOCK_MONOTONIC */
 	/* -p of the script: its processes and their threads when it began. restricted: the kernel on the other
 	 * machine records only these and their descendants. */
 	nw_pids only;
@@ -314,11 +315,16 @@ static int fill_pipe(struct nw_run *run, struct nw_error *err)
 	p->got = to ? read_some(run, to, room) : -ENOMEM;
 	if (p->got < 0 && p->got != -EAGAIN)
 		return cannot_read(run, p->got, err);
-	if (p->got > 0)
+	uint64_t now = nw_clock_ns(CLOCK_MONOTONIC);
+	/* A signal, or a client of `serve`, is no pause of the text; but neither puts one off. */
+	bool pause = p->got == 0 || poll(&wake, 1, 0) <= 0 ||
+		     now - p->got_at >= (uint64_t)QUIET_MS * 1000000;
+	if (p->got > 0) {
 		nw_text_filled(p->text, (size_t)p->got);
-	else if (p->got == 0 ||
-		 poll(&wake, 1, 0) <= 0) /* A signal is no pause of the text. */
+		p->got_at = now;
+	} else if (pause) {
 		nw_text_flush(p->text);
+	}
 	if (p->got == 0)
 		nw_text_finish(p->text);
 	return 1;

@@ -228,6 +228,7 @@ const struct nw_output_format nw_output_otlp = {
 	.states = true,
 	.costs = true,
 	.stacks = true,
+	.open = true,
 	.one_signal = true,
 	.state_size = sizeof(struct otlp),
 	.free = free_state,

@@ -4,7 +4,7 @@
 #define NOPWATCH_SHOW_PERFETTO_PERFETTO_H
 
 #include "perfetto_fields.h"
-#include "protobuf.h"
+#include "show/rows/protobuf.h"
 #include "show/text/text.h"
 
 /* The kinds of tracks; a track's number is made of its kind and a number. */

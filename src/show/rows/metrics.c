@@ -253,6 +253,35 @@ static void show_families(struct walk *w)
 		}
 }
 
+/* --open: how many spans of each kind have not ended, and how old the oldest one is. */
+static void show_open(struct walk *w)
+{
+	const struct nw_report *r = w->report;
+	static const struct nw_family families[] = {
+		{"open_spans", "Spans that have not ended.", NW_FAMILY_GAUGE, false},
+		{"oldest_open_span_seconds", "How long the oldest span has not ended.",
+		 NW_FAMILY_GAUGE, true},
+	};
+
+	for (size_t f = 0; r->asks_open && f < NW_COUNT(families); f++) {
+		w->metric = families[f];
+		for (size_t i = 0; i < r->span_count; i++) {
+			const struct nw_slow_span *oldest = NULL;
+			for (size_t j = 0; j < r->open_count && !oldest; j++)
+				if (r->open[j].span == &r->spans[i])
+					oldest = &r->open[j];
+			drop_labels(&w->labels, 0);
+			label(w, "span", r->spans[i].name);
+			emit(w,
+			     !oldest		   ? 0
+			     : families[f].is_time ? oldest->latency
+						   : oldest->open,
+			     NULL);
+		}
+		end_family(w);
+	}
+}
+
 /* Hands over what there is once in a report. */
 static void show_whole(struct walk *w)
 {
@@ -296,6 +325,7 @@ int nw_metrics_walk(const struct nw_report *report, const struct nw_metrics_writ
 	struct walk w = {.report = report, .writer = writer};
 
 	show_families(&w);
+	show_open(&w);
 	show_whole(&w);
 	nw_vec_free(&w.labels);
 	return w.failed;

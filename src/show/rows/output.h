@@ -419,12 +419,13 @@ struct nw_output_format {
 	bool for_people; /* tables and titles; what is long goes through a pager */
 	/* every report covers the whole run so far: counters that only grow */
 	bool cumulative;
-	bool spans;	  /* an event format whose span() is called, too */
-	bool bins;	  /* a report format that shows counts by time, so bins are kept */
-	bool states;	  /* can show thread states in spans (--states) */
-	bool costs;	  /* can show the probe overhead of spans */
-	bool buckets;	  /* has classic buckets, which --buckets chooses */
-	bool stacks;	  /* can show callers (--stack) */
+	bool spans;   /* an event format whose span() is called, too */
+	bool bins;    /* a report format that shows counts by time, so bins are kept */
+	bool states;  /* can show thread states in spans (--states) */
+	bool costs;   /* can show the probe overhead of spans */
+	bool open;    /* can show how many spans are open (--open), without single ones */
+	bool buckets; /* has classic buckets, which --buckets chooses */
+	bool stacks;  /* can show callers (--stack) */
 	bool only_stacks; /* shows stacks and nothing else */
 	/* A file has metrics (reports) or slow spans (events), never both */
 	bool one_signal;

@@ -38,6 +38,17 @@ void nw_pb_int(struct nw_buf *out, unsigned int field, int64_t value)
 	nw_pb_uint(out, field, (uint64_t)value);
 }
 
+void nw_pb_sint(struct nw_buf *out, unsigned int field, int64_t value)
+{
+	nw_pb_uint(out, field, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+}
+
+void nw_pb_delimited(struct nw_buf *out, const void *data, size_t len)
+{
+	varint(out, len);
+	nw_buf_add(out, data, len);
+}
+
 void nw_pb_double(struct nw_buf *out, unsigned int field, double value)
 {
 	unsigned char bytes[8];
