@@ -27,7 +27,7 @@ vm_without() { # KERNEL
   case $1 in
   amd64-3.13) ;;
   amd64-*) echo masks,named,strings_4096,script_top,below ;;
-  *) echo masks,named,strings_4096,script,below,replaced,places,beside,flight ;;
+  *) echo masks,named,strings_4096,script,below,replaced,places,beside,flight,kernel_why ;;
   esac
 }
 wants() { [[ ,$without, != *,$1,* ]]; }
@@ -120,6 +120,23 @@ vm_check_rights() {
   is "nothing is left of it" "$(cat rights.left)" ""
 }
 
+# More calls at once than some kernels follow, and why.
+vm_check_kernel_why() {
+  if grep -q '^maxactive *yes' features; then
+    holds "twenty calls at once are timed" kernel_many.json "span('hrtimer_nanosleep')['count'] == 20"
+    has "where the kernel follows fewer, it is told how many are not" "$(cat kernel_few.err)" "[0-9]* calls of kernel functions are not timed"
+  fi
+  holds "and the others have no end" kernel_few.json \
+    "0 < span('hrtimer_nanosleep')['count'] < 20 == probe('kprobe:hrtimer_nanosleep')['hits'] and probe('kretprobe:hrtimer_nanosleep')['hits'] < 20"
+  holds "why: it is called" kernel_why_called "last['fires'] is True and [c['name'] for c in of('check')][-2:] == ['symbol', 'hit']"
+  holds "why: not by this process" kernel_why "last['causes'] == ['not-executed']"
+  holds "why: what must not be probed" kernel_why_refused_do_int3 "last['fires'] is False and last['causes'][0] in ('function-forbidden', 'refused', 'symbol-missing')"
+  holds "why: what is not there" kernel_why_missing "last['causes'] == ['symbol-missing']"
+  holds "why: of what only copies are there" kernel_why_copy "last['causes'] == ['symbol-missing'] and any(c.startswith('nopwatch stat kprobe:') for c in last['remedy'])"
+  holds "why: kprobes that are switched off" kernel_why_off.json "last['fires'] is False and last['causes'][0] == 'kprobes-off'"
+  is "why: and what it offers switches them on" "$(cat kernel_on)" 1
+}
+
 vm_check_kernel() {
   local name reads="probe('syscalls:sys_enter_read')['hits']"
   is "a function of the kernel is timed" "$(cat kernel.status)" 0
@@ -137,25 +154,13 @@ vm_check_kernel() {
   "$NOPWATCH" report -j rec.dat >here.json
   ok "and says the same on another machine" "$VM/alike" here.json kernel_report
   has "what their hits cost is not known" "$(cat kernel_net.status kernel_net.err | xargs)" "^1 nopwatch: --net: what a hit of kprobe:vfs_read costs is not known"
-  if grep -q '^maxactive *yes' features; then
-    holds "twenty calls at once are timed" kernel_many.json "span('hrtimer_nanosleep')['count'] == 20"
-    has "where the kernel follows fewer, it is told how many are not" "$(cat kernel_few.err)" "[0-9]* calls of kernel functions are not timed"
-  fi
-  holds "and the others have no end" kernel_few.json \
-    "0 < span('hrtimer_nanosleep')['count'] < 20 == probe('kprobe:hrtimer_nanosleep')['hits'] and probe('kretprobe:hrtimer_nanosleep')['hits'] < 20"
   for name in do_int3 exc_int3; do
     [ ! -f kernel_refused_$name.status ] || has "what must not be probed is refused ($name)" \
       "$(cat kernel_refused_$name.status kernel_refused_$name.err | xargs)" "^1 .*kprobe:$name is left out: the kernel refused the definition"
   done
   has "what is not there is told" "$(cat kernel_refused_no_such_function.status kernel_refused_no_such_function.err | xargs)" \
     "^1 .*the kernel has no function no_such_function"
-  holds "why: it is called" kernel_why_called "last['fires'] is True and [c['name'] for c in of('check')][-2:] == ['symbol', 'hit']"
-  holds "why: not by this process" kernel_why "last['causes'] == ['not-executed']"
-  holds "why: what must not be probed" kernel_why_refused_do_int3 "last['fires'] is False and last['causes'][0] in ('function-forbidden', 'refused', 'symbol-missing')"
-  holds "why: what is not there" kernel_why_missing "last['causes'] == ['symbol-missing']"
-  holds "why: of what only copies are there" kernel_why_copy "last['causes'] == ['symbol-missing'] and any(c.startswith('nopwatch stat kprobe:') for c in last['remedy'])"
-  holds "why: kprobes that are switched off" kernel_why_off.json "last['fires'] is False and last['causes'][0] == 'kprobes-off'"
-  is "why: and what it offers switches them on" "$(cat kernel_on)" 1
+  ! wants kernel_why || vm_check_kernel_why
   is "killed, a session leaves its events" "$(cat kernel.orphans kernel.clean_dry | xargs)" "2 2"
   is "clean takes them away, and nothing of others" "$(cat kernel_clean.status kernel.after)" "0
 $(cat kernel.before)"
