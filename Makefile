@@ -19,6 +19,8 @@ MANDIR      ?= $(PREFIX)/share/man
 DOCDIR      ?= $(PREFIX)/share/doc/nopwatch
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 RECIPESDIR = $(PREFIX)/share/nopwatch/recipes
+# rules for Prometheus, and a dashboard
+METRICSDIR = $(PREFIX)/share/nopwatch/prometheus
 ZSHCOMPDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
@@ -277,7 +279,7 @@ coverage:
 install: all
 	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)/nopwatch" \
 		"$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(MANDIR)/man3" "$(DESTDIR)$(BASHCOMPDIR)" "$(DESTDIR)$(ZSHCOMPDIR)" "$(DESTDIR)$(FISHCOMPDIR)" \
-		"$(DESTDIR)$(RECIPESDIR)"
+		"$(DESTDIR)$(RECIPESDIR)" "$(DESTDIR)$(METRICSDIR)"
 	$(INSTALL) -m 755 $(BIN) "$(DESTDIR)$(BINDIR)/nopwatch"
 	$(INSTALL) -m 644 $(BUILD)/api/$(SONAME) $(BUILD)/api/libnopwatch.a "$(DESTDIR)$(LIBDIR)"
 	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/libnopwatch.so"
@@ -292,6 +294,7 @@ install: all
 	$(INSTALL) -m 644 scripts/completion/_nopwatch "$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch"
 	$(INSTALL) -m 644 scripts/completion/nopwatch.fish "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
 	$(INSTALL) -m 644 scripts/recipes/* "$(DESTDIR)$(RECIPESDIR)"
+	$(INSTALL) -m 644 scripts/prometheus/* "$(DESTDIR)$(METRICSDIR)"
 ifneq ($(DOCDIR),)
 	scripts/install-documents "$(DESTDIR)$(DOCDIR)"
 endif

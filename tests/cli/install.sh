@@ -18,6 +18,8 @@ is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' ! -path '*/recipe
 ./usr/local/share/fish/vendor_completions.d/nopwatch.fish
 ./usr/local/share/man/man1/nopwatch.1
 ./usr/local/share/man/man3/libnopwatch.3
+./usr/local/share/nopwatch/prometheus/grafana-dashboard.json
+./usr/local/share/nopwatch/prometheus/nopwatch.rules.yml
 ./usr/local/share/zsh/site-functions/_nopwatch"
 is "the headers" "$(cd "$to/usr/local/include/nopwatch" && ls)" "$(cd "$top/include/nopwatch" && ls)"
 is "the recipes" "$(cd "$to/usr/local/share/nopwatch/recipes" && ls)" "$(cd "$top/scripts/recipes" && ls)"
