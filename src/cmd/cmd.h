@@ -50,6 +50,7 @@ struct nw_args {
 	struct nw_slower slower;
 	uint64_t slowest; /* --slowest; 0: not given */
 	bool open, main_thread;
+	enum nw_engine engine;
 	bool states, net;
 	struct nw_until until; /* --until; without a span: not given */
 	const char *until_cmd;

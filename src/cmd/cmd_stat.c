@@ -224,7 +224,8 @@ static void find_overhead(struct stat_run *s, struct nw_run_result *result)
 	struct nw_error err;
 	bool is_short = false;
 
-	if (result->hit_costs || args->from || s->view || args->format != &nw_output_text)
+	if (result->hit_costs || result->by_kernel || args->from || s->view ||
+	    args->format != &nw_output_text)
 		return;
 	for (size_t g = 0; g < nw_summary_groups(summary); g++)
 		for (size_t i = 0; i < s->reports.measure.spans.count; i++) {
@@ -341,6 +342,7 @@ static struct nw_reports_options options_of(struct stat_run *s)
 		/* The textfile collector of node_exporter reads files with this suffix, in Prometheus's own format. */
 		.prometheus = len > 5 && strcmp(args->output + len - 5, ".prom") == 0,
 		.boundaries = &args->boundaries,
+		.names_engine = args->engine != NW_ENGINE_DEFAULT,
 		.recorded = args->from != NULL,
 		.source = args->from,
 		.service = nw_service_name(),
@@ -437,6 +439,6 @@ const struct nw_command nw_cmd_stat = {
 		"file, only CMD and its children are counted (-a: everybody); if the probes are in\n"
 		"another program, CMD is just the load, and everybody is.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_STACKS NW_OPTIONS_STAT NW_OPTIONS_PRINTED "at ",
+	.options = NW_OPTIONS_STACKS NW_OPTIONS_STAT NW_OPTIONS_PRINTED "at engine ",
 	.run = run,
 };

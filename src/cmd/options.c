@@ -198,6 +198,21 @@ static int take_sort(const struct nw_option *option, struct nw_args *args,
 	return bad_value(option, value, err);
 }
 
+static int take_engine(const struct nw_option *option, struct nw_args *args,
+		       const char *value, struct nw_error *err)
+{
+	static const char *const names[] = {[NW_ENGINE_STREAM] = "stream",
+					    [NW_ENGINE_KERNEL] = "kernel",
+					    [NW_ENGINE_AUTO] = "auto"};
+
+	for (int i = NW_ENGINE_STREAM; i <= NW_ENGINE_AUTO; i++)
+		if (strcmp(names[i], value) == 0) {
+			args->engine = (enum nw_engine)i;
+			return 0;
+		}
+	return bad_value(option, value, err);
+}
+
 /* A bare 50 would mean seconds, as everywhere. Here a user mostly means another unit, and would see no calls, so a
  * unit is required. */
 static int take_slower(const struct nw_option *option, struct nw_args *args,
@@ -382,6 +397,9 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_MEASURE, 0, "hist", "ARG",
 	 "the histogram of an argument (ARG:MIN:MAX:STEP: equal steps)", take_one,
 	 FIELD(hists), NULL, 0, 0},
+	{NW_OPTIONS_MEASURE, 0, "engine", "WHO",
+	 "who counts: stream (nopwatch), kernel (nothing is read), auto", take_engine,
+	 FIELD(engine), "stream, kernel or auto", 0, 0},
 	{NW_OPTIONS_MEASURE, 0, "show", "json(ARG,PATH)",
 	 "a member of an argument that is JSON, too", take_one, FIELD(members), NULL, 0, 0},
 	{NW_OPTIONS_MEASURE, 0, "diff", NULL,

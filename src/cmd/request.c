@@ -63,6 +63,7 @@ static void take_options(const struct nw_args *args, const char *command_line,
 	out->stack_count = args->stacks.count;
 	out->stack_size = (uint32_t)args->stack_size;
 	out->force = args->force;
+	out->engine = args->engine;
 	out->replaced = args->no_follow_file ? NW_REPLACED_TOLD : NW_REPLACED_FOLLOWED;
 	out->no_demangle = args->no_demangle;
 	out->verbose = args->verbose > 0;

@@ -267,6 +267,39 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 		nw_histogram_count(h, &h->values, (uint64_t)value, 1);
 }
 
+void nw_histogram_add_summed(struct nw_histogram *h, uint64_t count, uint64_t sum,
+			     bool is_signed)
+{
+	if (!count)
+		return;
+	const uint64_t mean = is_signed ? (uint64_t)((int64_t)sum / (int64_t)count)
+					: sum / count;
+	const uint64_t more = count - 1;
+
+	if (is_signed)
+		nw_histogram_add_signed(h, (int64_t)mean);
+	else
+		nw_histogram_add_unusual(h, mean);
+	h->usual = 0; /* the next value sets it */
+	if (!h->rough)
+		become_rough(h);
+	const double middle = is_signed ? (double)(int64_t)mean : (double)mean;
+	const double rest = is_signed ? (double)((int64_t)sum - (int64_t)mean)
+				      : (double)(sum - mean);
+	const double from_origin = middle - h->origin;
+	h->shifted_sum += rest - h->origin * (double)more; /* exactly, as the sum is */
+	h->shifted_squares += from_origin * from_origin * (double)more;
+	h->count += more;
+	if (h->is_signed)
+		add_signed_sum(h, (int64_t)(sum - mean));
+	else if (nw_add_overflows(h->sum, sum - mean, &h->sum))
+		h->sum = UINT64_MAX;
+	const bool negative = is_signed && (int64_t)mean < 0;
+	if (more)
+		nw_histogram_count(h, negative ? &h->negatives : &h->values,
+				   negative ? -mean : mean, more);
+}
+
 /* The buckets between the least and the largest value. All others are empty, and after a single large value they are many. */
 static struct nw_blocks buckets_in_use(const struct nw_histogram *h)
 {

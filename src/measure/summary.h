@@ -320,6 +320,23 @@ int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t
 		   int64_t group);
 /* Takes several hits without values, if nothing is grouped and no span is keyed by process. */
 int nw_summary_hits(struct nw_summary *summary, const struct nw_hit *hits, size_t count);
+/* Values of one bucket of a histogram, of which only the number and the sum are known. */
+struct nw_counted {
+	uint64_t count, sum; /* sum: as int64_t if is_signed */
+	bool is_signed;
+};
+/*
+ * Add what the kernel has counted by itself: hits of a probe, values of an argument, latencies of a span, and starts and ends
+ * without the other. Count and sum stay exact (nw_histogram_add_summed()). group: as in nw_summary_hit().
+ */
+int nw_summary_count_hits(struct nw_summary *summary, int64_t group, uint32_t probe,
+			  uint64_t hits);
+int nw_summary_count_arg(struct nw_summary *summary, int64_t group, uint32_t probe,
+			 size_t arg, const struct nw_counted *counted);
+int nw_summary_count_span(struct nw_summary *summary, int64_t group, uint32_t span,
+			  const struct nw_counted *counted);
+int nw_summary_count_unmatched(struct nw_summary *summary, int64_t group, uint32_t span,
+			       uint64_t starts, uint64_t ends);
 /* Tells that events before `until` are lost: no span that began before it can be measured. events: how many; 0: an
  * unknown number, at least one. */
 void nw_summary_loss(struct nw_summary *summary, uint64_t until, uint64_t events);

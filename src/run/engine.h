@@ -41,6 +41,14 @@ enum nw_replaced_files {
 	NW_REPLACED_FOLLOWED, /* shows a notice, and arms the probes in the new file, too */
 };
 
+/* Who counts the hits of a live run. */
+enum nw_engine {
+	NW_ENGINE_DEFAULT, /* as STREAM, and no output names it */
+	NW_ENGINE_STREAM,  /* nopwatch reads each hit */
+	NW_ENGINE_KERNEL, /* hist triggers, and nothing is recorded; an error if the kernel cannot */
+	NW_ENGINE_AUTO, /* the kernel if it can, else nopwatch; a notice tells why */
+};
+
 /* A request. Everything in it is the caller's, and must stay valid during the run. A request that is zero except for
  * `specs` is a live run over all processes, which only the consumer ends. */
 struct nw_request {
@@ -89,6 +97,7 @@ struct nw_request {
 	enum nw_replaced_files replaced;
 	bool no_demangle; /* functions that match patterns keep the linker's names */
 	bool force;	  /* arm probes that are known to be dangerous */
+	enum nw_engine engine;
 	/* SIGINT, SIGTERM and SIGHUP end the run, SIGUSR1 requests a report (nw_run_report_requested()); SIGPIPE is
 	 * ignored. The signals stay blocked afterwards, so that a late one does not kill a caller that still prints
 	 * the result. */
@@ -183,6 +192,7 @@ struct nw_run_result {
 	/* NULL: not needed, or the kernel does not provide them. */
 	struct nw_kernel_symbols *symbols;
 	nw_strings state_texts; /* texts of the states */
+	bool by_kernel;		/* the kernel counts the hits, which are not recorded */
 	bool changed_externally; /* another program has disabled or deleted events of the run */
 	bool unclean;		 /* something could not be removed from the kernel */
 	struct nw_error left; /* what is left, and why */
@@ -357,6 +367,12 @@ struct nw_consumer {
 
 	/* The run calls this once the probes are planned, and before anything is armed. */
 	int (*start)(void *arg, struct nw_run *run, struct nw_error *err);
+	/*
+	 * Called if the request wants the kernel to count, once the events are planned: makes the triggers by which it does,
+	 * which the consumer owns. Returns -ENOTSUP with the reason if it cannot. NULL: the consumer needs each hit.
+	 */
+	int (*count)(void *arg, struct nw_run *run, const struct nw_triggers **out,
+		     struct nw_error *err);
 	/* Called when the probes are armed, or when the first record of a recording or text is there. */
 	int (*armed)(void *arg, struct nw_run *run, struct nw_error *err);
 	/* Called after records have been taken, and also several times a second without records. */
@@ -489,6 +505,8 @@ struct nw_measure {
 	uint64_t slow_spans;	    /* number of calls of slow() */
 	/* Used if slow spans are requested: how many spans have ended, and how long the longest took. */
 	uint64_t ended_spans, longest_ns;
+	/* What the kernel counts; NULL: hits are read. */
+	struct nw_kernel_counts *counts;
 	/* The error of a function that was called inside hit(); code 0: none. */
 	struct nw_error failure;
 };

@@ -405,6 +405,16 @@ int nw_run_set_state(struct nw_run *run, size_t probe, enum nw_state state, cons
 	return ret;
 }
 
+const char *nw_run_cannot_count(const struct nw_run *run)
+{
+	return nw_triggers_lack(&run->live.fs, &run->live.features);
+}
+
+void nw_run_note_uncounted(struct nw_run *run, uint64_t hits)
+{
+	run->live.uncounted = hits;
+}
+
 /* ---- the result --------------------------------------------------------------------- */
 
 size_t nw_result_sites(const struct nw_run_result *result)

@@ -66,6 +66,9 @@ struct nw_run_live {
 	/* By point: hits that the kernel had counted when recording began. */
 	uint64_t *profile;
 	uint64_t *counted; /* the same at the end */
+	/* By these the kernel counts, and the consumer owns them; NULL: it records. */
+	const struct nw_triggers *triggers;
+	uint64_t uncounted; /* hits for which the kernel's maps had no room */
 };
 
 /* The way of hits from records to the consumer, the same for all sources (deliver.c). */
@@ -149,6 +152,10 @@ void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner);
 
 /* Returns the run's session, which belongs to the run. */
 struct nw_session *nw_run_session(const struct nw_run *run);
+/* Returns why the kernel cannot count by itself (nw_triggers_lack()); NULL: it can. */
+const char *nw_run_cannot_count(const struct nw_run *run);
+/* Sets how many hits the kernel's maps had no room for: they are lost. */
+void nw_run_note_uncounted(struct nw_run *run, uint64_t hits);
 /* ---- calls that close descriptors (descriptor_calls.c) ------------------------------ */
 
 /* Returns the name of such an event of the kernel, by its number; NULL: there are no more. */

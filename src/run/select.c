@@ -410,10 +410,10 @@ static struct nw_plan_options plan_options(const struct nw_run *run, const char 
 		.session = session,
 		.caps = nw_features_caps(&run->live.features),
 		.all_args = wants_args(run),
-		.stacks = run->consumer.needs.stacks,
+		.stacks = run->consumer.needs.stacks && !run->result->by_kernel,
 		/* the kernel may watch the events of a span trigger one by one */
 		.separate = run->consumer.needs.named_events || run->request->max_rate ||
-			    run->inner,
+			    run->inner || run->result->by_kernel,
 		.naming = run->consumer.needs.named_events ? NW_NAMES_PROBES
 							   : NW_NAMES_PRIVATE,
 		.string_size = run->request->string_size,
@@ -447,7 +447,7 @@ static int refuse_kernel_functions(const struct nw_run *run, struct nw_error *er
 	return 0;
 }
 
-int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
+static int make_plan(struct nw_run *run, const char *session, struct nw_error *err)
 {
 	const struct nw_plan_options options = plan_options(run, session);
 
@@ -459,6 +459,38 @@ int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
 				err, ENOTSUP,
 				"--stack: this kernel's probes only read registers (before 3.14), so nothing of a stack can be fetched");
 	return nw_plan_make(&run->result->selection, &options, &run->result->plan, err);
+}
+
+/* Asks the consumer for the triggers by which the kernel counts. Returns 1 if each hit is to be read instead. */
+static int plan_counting(struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_request *request = run->request;
+	int ret = run->consumer.count(run->consumer.arg, run, &run->live.triggers, err);
+
+	if (ret == 0 && request->verbose)
+		nw_run_notice(run, "the kernel counts (--engine=kernel)");
+	if (ret != -ENOTSUP || request->engine != NW_ENGINE_AUTO)
+		return ret;
+	if (request->verbose)
+		nw_run_notice(run, "each hit is read (--engine=stream): %s", err->what);
+	*err = (struct nw_error){0};
+	run->live.triggers = NULL;
+	return 1;
+}
+
+int nw_run_plan(struct nw_run *run, const char *session, struct nw_error *err)
+{
+	run->result->by_kernel = run->request->engine > NW_ENGINE_STREAM &&
+				 run->consumer.count;
+	int ret = make_plan(run, session, err);
+
+	if (ret == 0 && run->result->by_kernel)
+		ret = plan_counting(run, err);
+	if (ret <= 0)
+		return ret;
+	run->result->by_kernel = false;
+	nw_plan_free(&run->result->plan);
+	return make_plan(run, session, err);
 }
 
 bool nw_run_has_kernel_events(const struct nw_run *run)

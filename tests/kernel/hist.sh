@@ -45,4 +45,12 @@ is "unsigned values" "$(rows ours | sed 's/ *|.*//; s/  */ /g')" "[0, 250000) 50
 [250000, 500000) 208
 [500000, 750000) 159
 [750000, 1000000) 133"
+# A kernel without hist triggers, as this one may be: tests/vm/guest_engine has those with them.
+if ! grep -q 'buckets=size' "$TRACEFS/README"; then
+  "$NOPWATCH" stat --engine=kernel "usdt:$PROGRAMS/counter:counter:step__*" -d 1 >out 2>err
+  has "--engine=kernel: what the kernel lacks is told" "$? $(xargs <err)" "^1 nopwatch: --engine=kernel: this kernel.*(has no|know only).* nopwatch: --engine=stream reads each hit"
+  "$NOPWATCH" stat --engine=auto -v -j "usdt:$PROGRAMS/counter:counter:step__*" -o out.json -- "$PROGRAMS/counter" 10 >/dev/null 2>err
+  has "--engine=auto reads each hit" "$(cat err)" "each hit is read \\(--engine=stream\\): --engine=kernel: this kernel"
+  holds "and says so" out.json "of('attached')[0]['engine'] == 'stream' and probe('counter:step__end')['hits'] == 10"
+fi
 finish

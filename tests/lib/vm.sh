@@ -301,6 +301,40 @@ flight_whole() {
   ok "$1" "$TESTS_LIB/whole" "$2" "$3" $span
 }
 
+# What both engines say of one run: counts and values exactly, latencies as far as two events at one place can agree.
+vm_engine_agrees() { # NAME [GROUPED]
+  "$TESTS_LIB/engines_agree" "$1.stream.json" "$1.kernel.json"
+}
+
+vm_check_engine() {
+  has "what looks at each hit is refused" "$(cat engine_refused_filter.status engine_refused_filter.err | tr "\n" " ")" \
+    "^1 nopwatch: --engine=kernel: (--filter looks at each hit|this kernel.*) nopwatch: --engine=stream reads each hit"
+  if [ "$(cat engine_can)" = 0 ]; then
+    has "what the kernel lacks is told" "$(cat engine_refused_kernel.status engine_refused_kernel.err | tr "\n" " ")" \
+      "^1 nopwatch: --engine=kernel: this kernel.*(no hist triggers|no synthetic events|no ring buffers|powers of two)"
+    has "and auto reads each hit" "$(cat engine_auto.status engine_auto.err | tr "\n" " ")" "^0 .*each hit is read \(--engine=stream\): .*this kernel"
+    return
+  fi
+  has "auto lets the kernel count" "$(cat engine_auto.status engine_auto.err | tr "\n" " ")" "^0 .*the kernel counts"
+  has "and the text says what is not exact" "$(cat engine_auto)" "^40 hits in .*counted by the kernel: MIN and MAX are off by up to 3.2 %"
+  for name in engine_both engine_by; do
+    is "both engines end well ($name)" "$(xargs <$name.status)" "0 0"
+    ok "and agree" vm_engine_agrees $name
+  done
+  holds "each hit is counted" engine_both.kernel.json "probe('myserver:request__done')['hits'] == 450 == span('myserver:lookup')['count'] and loss() == 0"
+  is "by thread" "$(cat engine_cmd.status)" 0
+  holds "each has its spans" engine_cmd.json "[r['count'] for r in of('span')] == [100] * 3 and of('attached')[0]['engine'] == 'kernel'"
+  holds "intervals add up to what was done" engine_interval.json \
+    "sum(r['hits'] for r in of('probe') if 'interval' not in r) == sum(r['hits'] for r in of('probe') if 'interval' in r) == $(sed -n 's/requests \([0-9]*\).*/\1/p' engine_interval.said)"
+  holds "calls are timed" engine_call.json "span('one_round')['count'] == 200 == probe('uprobe:one_round')['hits'] and span('one_round')['unmatched_ends'] == 0"
+  has "nested calls are not" "$(cat engine_refused_nested.status engine_refused_nested.err | tr "\n" " ")" \
+    "^1 nopwatch: --engine=kernel: the span down began again before it had ended, in one thread, [0-9]+ times.* nopwatch: --engine=stream times nested"
+  has "a full map is told" "$(cat engine_full.status engine_full.err | tr "\n" " ")" "^0 .*the kernel's maps are full: [0-9]+ hits are not counted"
+  holds "with all that it lacks" engine_full.json "sum(r['hits'] for r in of('probe')) + loss() == 9000 and loss() > 0"
+  has "killed, it leaves triggers" "$(xargs <engine_left)" "^4 ([89]|[1-9][0-9])"
+  is "clean takes them away" "$(cat engine_clean.status) $(cut -d: -f2 <engine_cleaned | xargs)" "0 0 0"
+}
+
 # The kernel's own way: hist triggers, synthetic events, and actions as they are written since 5.1 (error_log is of 5.2).
 vm_check_kernel_way() {
   if [ "$(grep -cE '^(hist|synthetic|error_log) *yes' features)" = 3 ]; then
@@ -567,6 +601,7 @@ vm_check() { # KERNEL
   ! wants beside || vm_check_beside
   vm_check_states
   vm_check_kernel
+  [ ! -f engine_can ] || vm_check_engine
   vm_check_user_events
   vm_check_paths
   vm_check_rights

@@ -498,7 +498,61 @@ START_TEST(only_buckets_in_use_are_cleared_and_merged)
 }
 END_TEST
 
-UNIT_MAIN("histogram", only_buckets_in_use_are_cleared_and_merged,
+/* The sums of rows of equal width, as the kernel counts them, make the buckets of their values. */
+START_TEST(sums_of_narrow_rows_are_as_good_as_values)
+{
+	struct nw_histogram values = {0}, rows = {0};
+
+	for (uint64_t low = 4096; low < 262144; low += 128) {
+		uint64_t sum = 0;
+		for (uint64_t i = 0; i < 1 + low / 128 % 5; i++) {
+			const uint64_t value = low + 127 - 11 * i;
+			nw_histogram_add(&values, value);
+			sum += value;
+		}
+		nw_histogram_add_summed(&rows, 1 + low / 128 % 5, sum, false);
+	}
+	nw_histogram_add_summed(&rows, 0, 0, false);
+	ck_assert_uint_eq(rows.count, values.count);
+	ck_assert_uint_eq(rows.sum, values.sum);
+	ck_assert_double_eq_tol(nw_histogram_mean(&rows), nw_histogram_mean(&values), 1e-6);
+	ck_assert_double_eq_tol(nw_histogram_stddev(&rows), nw_histogram_stddev(&values),
+				64);
+	ck_assert_uint_le(rows.min - values.min, 128);
+	ck_assert_uint_le(values.max - rows.max, 128);
+	struct nw_bucket a, b;
+	unsigned int at = 0, other = 0;
+	while (nw_histogram_next(&values, &at, &a)) {
+		ck_assert(nw_histogram_next(&rows, &other, &b));
+		ck_assert_uint_eq(a.low, b.low);
+		ck_assert_uint_eq(a.count, b.count);
+	}
+	ck_assert(!nw_histogram_next(&rows, &other, &b));
+	nw_histogram_free(&values);
+	nw_histogram_free(&rows);
+}
+END_TEST
+
+START_TEST(sums_of_negative_values_are_added)
+{
+	static const int64_t some[] = {-7, -7, -7, 5, 5, INT64_MIN};
+	struct nw_histogram values = of_signed(some, 6), rows = {0};
+	const int64_t sevens = -21;
+
+	nw_histogram_add_summed(&rows, 3, (uint64_t)sevens, true);
+	nw_histogram_add_summed(&rows, 2, 10, true);
+	nw_histogram_add_summed(&rows, 1, (uint64_t)INT64_MIN, true);
+	ck_assert_uint_eq(rows.count, 6);
+	ck_assert_int_eq((int64_t)rows.min, INT64_MIN);
+	ck_assert_int_eq((int64_t)rows.max, 5);
+	ck_assert_uint_eq(rows.sum, values.sum);
+	nw_histogram_free(&values);
+	nw_histogram_free(&rows);
+}
+END_TEST
+
+UNIT_MAIN("histogram", sums_of_narrow_rows_are_as_good_as_values,
+	  sums_of_negative_values_are_added, only_buckets_in_use_are_cleared_and_merged,
 	  the_same_value_is_added_many_times_at_once,
 	  every_value_is_in_a_narrow_bucket_next_to_others,
 	  buckets_are_where_they_should_be, an_empty_histogram_is_all_zero,

@@ -91,6 +91,7 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 		ret = nw_session_stop(session, err);
 	struct nw_step_runner *runner = &session->runner;
 	char text[2 * NW_MAX_NAME + 16];
+	nw_session_print_removal(session);
 	(void)nw_session_set(session, "events/enable", "0");
 	snprintf(text, sizeof(text), "instances/%s", session->plan->group);
 	(void)nw_step_runner_step(runner, NW_DO_RMDIR, text, "", NULL);

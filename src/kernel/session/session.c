@@ -410,7 +410,8 @@ int nw_session_arm(struct nw_session *session, struct nw_error *err)
 	if (ret == 0 && nw_sched_filter_begin(session) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
-		ret = nw_session_enable(session, err);
+		ret = session->options.triggers ? nw_session_set_triggers(session, err)
+						: nw_session_enable(session, err);
 	nw_expedite_end(&session->journal.expedited);
 	if (ret < 0 || session->runner.dry_run)
 		return ret;

@@ -17,6 +17,9 @@
 
 #include "kernel/steps/span_watch.h"
 #include "kernel/tracefs/features.h"
+#include "kernel/tracefs/kernel_map.h"
+
+#include "triggers.h"
 
 enum nw_clock {
 	NW_CLOCK_MONO,	/* CLOCK_MONOTONIC */
@@ -45,6 +48,9 @@ struct nw_session_options {
 	 * nw_session_set_target_processes(). The caller must report births and hits meanwhile. */
 	bool only_their_switches;
 	bool tasks; /* also record births, names and deaths of threads */
+	/* The kernel counts the events by these triggers, instead of recording them; NULL: it records them. They must live as
+	 * long as the session. */
+	const struct nw_triggers *triggers;
 	bool force; /* arm probes that are known to be dangerous */
 };
 
@@ -142,6 +148,10 @@ int nw_session_grow(struct nw_session *session, size_t first, struct nw_error *e
 int nw_session_retire(struct nw_session *session, struct nw_armed_event *event);
 /* Disables the events of one probe of the plan, which must have been planned as separate. */
 int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error *err);
+/* Reads what the triggers of an event have counted so far (options.triggers). Returns 0 or -errno; -ENOENT: the event is
+ * gone. */
+int nw_session_read_maps(const struct nw_session *session, bool synthetic,
+			 const char *event, nw_kernel_maps *out);
 /* Stops recording at once. The probes stay armed until nw_session_close(), which takes time; records can still be
  * read. */
 int nw_session_stop(struct nw_session *session, struct nw_error *err);

@@ -169,27 +169,57 @@ static void steps_triggers(const struct nw_tracefs *fs, const char *file, bool r
 	nw_buf_free(&text);
 }
 
+/* Lists the synthetic events of a group: GROUP, GROUP_1, ... Without the first there are none. */
+static int list_synthetic(const struct nw_tracefs *fs, const char *group, nw_strings *out)
+{
+	size_t len = strlen(group);
+	nw_strings all = {0};
+	int ret = nw_tracefs_list_any(fs->root, "events/synthetic", group, &all);
+
+	nw_vec_each (&all, name) {
+		const char *rest = *name + len;
+		bool numbered = *rest == '_' &&
+				rest[1 + strspn(rest + 1, "0123456789")] == '\0';
+		if (ret == 0 && (!*rest || numbered))
+			ret = nw_strings_add(out, *name, strlen(*name));
+	}
+	nw_strings_free(&all);
+	return ret;
+}
+
+static void steps_synthetic(const nw_strings *names, struct nw_steps *out)
+{
+	nw_vec_each (names, name) {
+		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s", *name);
+		nw_steps_add(out, NW_DO_APPEND, "synthetic_events", undo ? undo : "");
+		nw_steps_what(out, NW_REFUSED_OTHERWISE, "the synthetic event %s stays",
+			      *name);
+	}
+}
+
 void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
 			 const nw_strings *events, struct nw_steps *out)
 {
-	nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s %s", group, fields);
+	nw_strings synthetic = {0};
 	char file[512];
 
-	snprintf(file, sizeof(file), "events/synthetic/%s", group);
-	if (!nw_tracefs_has(fs->root, file))
-		return;
-	nw_event_file(group, "synthetic", group, "enable", file);
-	if (nw_tracefs_has(fs->root, file)) {
+	out->failed |= list_synthetic(fs, group, &synthetic) == -ENOMEM;
+	nw_vec_each (&synthetic, name) {
+		nw_event_file(group, "synthetic", *name, "enable", file);
+		if (!nw_tracefs_has(fs->root, file))
+			continue;
 		nw_steps_add(out, NW_DO_WRITE, file, "0");
 		nw_steps_what(out, NW_REFUSED_OTHERWISE, "%s stays enabled", file);
+		nw_event_file(group, "synthetic", *name, "trigger", file);
+		steps_triggers(fs, file, false, out);
 	}
-	for (int round = 0; round < 2; round++)
+	for (int round = 0; synthetic.count && round < 2; round++)
 		nw_vec_each (events, event) {
 			nw_event_file(group, group, *event, "trigger", file);
 			steps_triggers(fs, file, round == 0, out);
 		}
-	nw_steps_add(out, NW_DO_APPEND, "synthetic_events", undo ? undo : "");
-	nw_steps_what(out, NW_REFUSED_OTHERWISE, "the synthetic event %s stays", group);
+	steps_synthetic(&synthetic, out);
+	nw_strings_free(&synthetic);
 }
 
 void nw_span_watch_end(const struct nw_span_watch *watch)

@@ -26,8 +26,11 @@ int nw_span_watch_check(const struct nw_span_watch *watch, uint64_t *ends,
 			uint64_t *dropped);
 /* The two events are recorded again, and the triggers are removed. The session's teardown does the same. */
 void nw_span_watch_end(const struct nw_span_watch *watch);
-/* Adds the steps that remove the triggers of these events of a group, and its synthetic event. There are none without
- * that. They have to come before all other steps of a teardown. */
+/*
+ * Adds the steps that remove the triggers of these events of a group, and its synthetic events GROUP, GROUP_1, ... with their
+ * triggers: those of a span watch, and those by which the kernel counts (session/triggers.h). Without a synthetic event there
+ * are no triggers. They have to come before all other steps of a teardown.
+ */
 void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
 			 const nw_strings *events, struct nw_steps *out);
 

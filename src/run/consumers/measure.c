@@ -8,6 +8,7 @@
 #include "run/run.h"
 
 #include "by.h"
+#include "kernel_counts.h"
 #include "measure.h"
 #include "slower.h"
 
@@ -468,6 +469,9 @@ static int end_interval(struct nw_measure *m, uint64_t end, struct nw_error *err
 	uint64_t length = m->options.interval_ns;
 	int ret = 0;
 
+	ret = nw_measure_refresh(m, err);
+	if (ret < 0)
+		return ret;
 	m->intervals++;
 	m->next = length > UINT64_MAX - end ? UINT64_MAX : end + length;
 	if (m->options.totals && nw_summary_next_interval(m->summary) < 0)
@@ -655,7 +659,8 @@ static void disabled(void *arg, uint32_t probe, uint64_t at)
 
 static void thread(void *arg, const struct nw_thread_event *event)
 {
-	struct nw_summary *summary = ((struct nw_measure *)arg)->summary;
+	struct nw_measure *m = arg;
+	struct nw_summary *summary = m->summary;
 
 	switch (event->what) {
 	case NW_THREAD_BORN:
@@ -665,6 +670,8 @@ static void thread(void *arg, const struct nw_thread_event *event)
 		nw_summary_exec(summary, event->tid, event->old_tid);
 		break;
 	case NW_THREAD_EXIT:
+		if (m->counts && nw_kernel_counts_exit(m->counts, event->tid) < 0)
+			nw_no_memory(&m->failure);
 		nw_summary_exit(summary, event->tid);
 		break;
 	case NW_THREAD_NAMED:
@@ -752,6 +759,8 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 				.member_count = m->members.count,
 			},
 		.start = start,
+		.count = nw_measure_count,
+		.stopping = nw_measure_stopping,
 		.armed = armed,
 		.hit = hit,
 		.hits = one_by_one ? NULL : hits,
@@ -780,5 +789,8 @@ void nw_measure_close(struct nw_measure *m)
 	nw_hists_free(&m->hists);
 	nw_strings_free(&m->uses);
 	nw_strings_free(&m->members);
+	if (m->counts)
+		nw_kernel_counts_close(m->counts);
+	free(m->counts);
 	*m = (struct nw_measure){0};
 }

@@ -46,6 +46,7 @@ static struct nw_report make_report(const struct nw_reports *r,
 		.stacks_of = r->slower[0] ? r->slower : NULL,
 		.gaps = options->gaps,
 		.net = options->measure.net,
+		.by_kernel = result->by_kernel,
 		.hit_costs = result->hit_costs,
 		.prometheus = options->prometheus,
 		.boundaries = options->boundaries,
@@ -242,6 +243,9 @@ static int armed(void *arg, struct nw_error *err)
 		.net = r->options.measure.net,
 		.group_by = r->by,
 		.host = so_far->origin.host,
+		.engine = so_far->by_kernel	    ? "kernel"
+			  : r->options.names_engine ? "stream"
+						    : NULL,
 	};
 
 	if (!live && r->options.armed)
@@ -326,6 +330,9 @@ static int tick(void *arg, struct nw_error *err)
 		return live->tick(live->arg, err);
 	if (nw_run_report_requested(
 		    r->measure.run)) { /* by SIGUSR1: a report of the run so far */
+		ret = nw_measure_refresh(&r->measure, err);
+		if (ret < 0)
+			return ret;
 		struct nw_report report = report_so_far(r, so_far);
 		ret = write_now(r, &report, so_far, so_far->now_ns, err);
 	}
@@ -355,7 +362,9 @@ int nw_reports_finish(struct nw_reports *r, struct nw_error *err)
 	/* For people, an interval as long as the run would repeat the total. */
 	bool tells_rest = !is_live(r) && (r->options.recorded || r->measure.intervals ||
 					  !r->options.format->for_people);
-	int ret = tells_rest ? nw_measure_catch_up(&r->measure, result->now_ns, err) : 0;
+	int ret = nw_measure_check_counts(&r->measure, err);
+	if (ret == 0 && tells_rest)
+		ret = nw_measure_catch_up(&r->measure, result->now_ns, err);
 	if (ret == 0)
 		ret = find_open(r, result, result->now_ns, err);
 	r->measure.keeps_starts =

@@ -36,6 +36,7 @@ struct nw_reports_options {
 	bool recorded;	     /* the source is a recording: all its arguments are kept */
 	const char *source;  /* the name of the source; or NULL */
 	const char *service; /* nw_result_resource() */
+	bool names_engine;   /* the header of JSON tells who counted (enum nw_engine) */
 	const struct nw_reports_live *live; /* or NULL */
 
 	void *arg;

@@ -11,8 +11,10 @@
 #include "sources.h"
 
 /* Adds what happens while the probes are armed: the command, or a wait; and shows what was recorded. */
-static int add_middle(const struct nw_request *request, nw_strings *out)
+static int add_middle(const struct nw_run *run, nw_strings *out)
 {
+	const struct nw_request *request = run->request;
+	const char *group = run->result->plan.group;
 	uint64_t ms = request->duration_ns / 1000000;
 	int ret = 0;
 
@@ -37,6 +39,10 @@ static int add_middle(const struct nw_request *request, nw_strings *out)
 		ret = nw_strings_addf(
 			out,
 			"# nopwatch leaves out the hits that do not match --filter as it reads them");
+	if (ret == 0 && run->result->by_kernel)
+		return nw_strings_addf(
+			out, "cat \"$I\"/events/%s/*/hist \"$I\"/events/synthetic/%s*/hist",
+			group, group);
 	if (ret == 0)
 		ret = nw_strings_addf(
 			out,
@@ -81,12 +87,12 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 
 	nw_session_name(name);
 	int ret = restricted < 0 ? restricted : find_pids(run, restricted, err);
-	if (ret == 0 && add_middle(request, &middle) < 0)
-		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_run_attach_calls(run, false, err);
 	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
+	if (ret == 0 && add_middle(run, &middle) < 0)
+		ret = nw_no_memory(err);
 	/* These commands let the kernel restrict what is recorded of processes. */
 	bool only_their_switches = !restricted && !run->result->pids.count &&
 				   nw_run_only_their_switches(run);
@@ -94,6 +100,7 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 		ret = nw_run_list_users(run, &users, &comms, err);
 	const struct nw_session_targets targets = {&users, &comms};
 	const struct nw_session_options options = {
+		.triggers = run->live.triggers,
 		.buffer_bytes = request->buffer_bytes,
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,

@@ -147,7 +147,7 @@ static uint64_t buffer_bytes(const struct nw_request *request)
 static int open_session(struct nw_run *run, struct nw_error *err)
 {
 	const struct nw_request *request = run->request;
-	const struct nw_session_options options = {
+	struct nw_session_options options = {
 		.buffer_bytes = buffer_bytes(request),
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
@@ -166,6 +166,7 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 	int ret = nw_run_attach_calls(run, true, err);
 	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
+	options.triggers = run->live.triggers;
 	if (ret == 0)
 		ret = nw_session_open(&run->live.fs, &run->live.features,
 				      &run->result->plan, name, &options,
@@ -270,6 +271,7 @@ static void count_lost(struct nw_run *run)
 					nw_stream_emptied(run->delivery.stream, i),
 					&counted);
 	run->result->lost = nw_max64(counted + seen.damaged, seen.lost + seen.uncounted);
+	run->result->lost += run->live.uncounted;
 	run->result->lost_is_least = seen.damaged || (seen.uncounted && !told);
 }
 
@@ -363,6 +365,8 @@ static int finish(struct nw_run *run, struct nw_error *err)
 		return ret;
 	if (!run->consumer.due)
 		count_lost(run);
+	if (run->result->by_kernel)
+		return 0;
 	if (run->live.counted)
 		nw_run_count_cost(run, run->live.counted);
 	if (run->live.counted && run->live.profile && !run->consumer.due &&
@@ -579,7 +583,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 		ret = nw_run_find_costs(run, err);
 	if (ret == 0)
 		ret = open_session(run, err);
-	if (ret == 0)
+	if (ret == 0 && !run->result->by_kernel) /* what such a hit costs is not known */
 		ret = nw_run_cost_probes(run->result, err);
 	if (ret == 0)
 		ret = open_tasks(run, err);

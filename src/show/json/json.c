@@ -339,6 +339,8 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 		nw_json_key_text(&json, "group_by", begin->group_by);
 	if (begin->host)
 		nw_json_key_text(&json, "host", begin->host);
+	if (begin->engine)
+		nw_json_key_text(&json, "engine", begin->engine);
 	if (begin->runs)
 		nw_json_key_u64(&json, "runs", begin->runs);
 	nw_json_key_u64(&json, "schema", NW_JSON_SCHEMA);

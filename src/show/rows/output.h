@@ -153,6 +153,8 @@ struct nw_report {
 	const nw_hists *hists; /* arguments whose histograms are shown; NULL: none */
 	bool gaps;	       /* show the histograms of gaps, too */
 	bool net;	       /* latencies are net: without probe overhead */
+	/* The kernel has counted: no gaps are known, and min, max and deviations are off by up to a bucket's width. */
+	bool by_kernel;
 	const struct nw_hit_cost *hit_costs; /* by probe; NULL: the overhead is not known */
 	/* OpenMetrics: Prometheus's text format 0.0.4, which node_exporter's textfile collector reads */
 	bool prometheus;
@@ -317,10 +319,12 @@ struct nw_begin {
 	size_t sites;  /* sites that are armed */
 	const char *
 		host; /* the name of the machine in uname()'s words; NULL: unknown, or several */
-	size_t runs; /* as in a report */
-	bool net;    /* as in a report */
-	bool header; /* text: name the columns of events */
-	bool bold;   /* text: the header is bold */
+	const char
+		*engine; /* who counts, "stream" or "kernel"; NULL: the user did not ask */
+	size_t runs;	 /* as in a report */
+	bool net;	 /* as in a report */
+	bool header;	 /* text: name the columns of events */
+	bool bold;	 /* text: the header is bold */
 };
 
 /* A probe that was disabled during the run. */

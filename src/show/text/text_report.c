@@ -657,10 +657,15 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 			      report->lost ? ": " : "; ", discarded);
 	if (report->lost)
 		nw_buf_printf(out, ", counts with a + are too low%s",
-			      report->interval ? "" : " (a larger -b helps)");
+			      report->interval || report->by_kernel
+				      ? ""
+				      : " (a larger -b helps)");
 	if (report->dropped)
 		nw_buf_printf(out, "; %" PRIu64 " %s", report->dropped,
 			      nw_dropped_text(report->restricted));
+	if (report->by_kernel)
+		nw_buf_adds(out,
+			    "; counted by the kernel: MIN and MAX are off by up to 3.2 %");
 	nw_buf_addc(out, '\n');
 }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/* Sets the triggers by which the kernel counts, and reads what it has counted. recovery/ takes them away (span_watch.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/steps/gate.h"
+#include "kernel/tracefs/event_list.h"
+
+#include "session_private.h"
+
+#define SYNTHETIC "synthetic"
+
+int nw_triggers_add(struct nw_triggers *triggers, const struct nw_hist_trigger *trigger)
+{
+	struct nw_hist_trigger *slot = nw_vec_add(&triggers->list);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = *trigger;
+	slot->event = strdup(trigger->event);
+	slot->text = strdup(trigger->text);
+	slot->filter = strdup(trigger->filter);
+	return slot->event && slot->text && slot->filter ? 0 : -ENOMEM;
+}
+
+void nw_triggers_free(struct nw_triggers *triggers)
+{
+	nw_strings_free(&triggers->synthetic);
+	nw_vec_each (&triggers->list, trigger) {
+		free(trigger->event);
+		free(trigger->text);
+		free(trigger->filter);
+	}
+	nw_vec_free(&triggers->list);
+}
+
+const char *nw_triggers_lack(const struct nw_tracefs *fs,
+			     const struct nw_features *features)
+{
+	struct nw_buf readme = {0};
+
+	if (!features->has[NW_FEATURE_HIST])
+		return "this kernel has no hist triggers (built without CONFIG_HIST_TRIGGERS)";
+	if (!features->has[NW_FEATURE_SYNTHETIC])
+		return "this kernel has no synthetic events (built without CONFIG_SYNTH_EVENTS)";
+	if (!features->has[NW_FEATURE_INSTANCES] ||
+	    !features->has[NW_FEATURE_INSTANCE_EVENTS] ||
+	    !features->has[NW_FEATURE_CLOCK_MONO])
+		return "this kernel has no ring buffers of one's own, or no trace clock mono";
+	if (fs->root < 0)
+		return NULL;
+	nw_tracefs_read(fs->root, "README", &readme);
+	const bool can = strstr(nw_buf_str(&readme), ".buckets=") != NULL;
+	nw_buf_free(&readme);
+	return can ? NULL
+		   : "this kernel's hist triggers know only powers of two (README does not tell of .buckets=size, which Linux 5.14 has)";
+}
+
+static const char *system_of(const struct nw_session *session,
+			     const struct nw_hist_trigger *trigger)
+{
+	return trigger->synthetic ? SYNTHETIC : session->plan->group;
+}
+
+/* Writes a trigger, with something before it and behind its text. */
+static int set(struct nw_session *session, const struct nw_hist_trigger *trigger,
+	       const char *before, const char *behind)
+{
+	nw_cleanup(nw_free_ptr) char *text = nw_text("%s%s%s%s%s", before, trigger->text,
+						     behind, *trigger->filter ? " if " : "",
+						     trigger->filter);
+	char file[512];
+
+	nw_event_file(session->plan->group, system_of(session, trigger), trigger->event,
+		      "trigger", file);
+	return text ? nw_step_runner_step(&session->runner, NW_DO_APPEND, file, text, NULL)
+		    : -ENOMEM;
+}
+
+static int refuse(const struct nw_hist_trigger *trigger, int ret, struct nw_error *err)
+{
+	nw_fail(err, -ret, "the kernel refuses to count by itself: %s (%s of %s)",
+		nw_strerror(-ret), trigger->text, trigger->event);
+	nw_error_hint(err, "--engine=stream reads each hit");
+	return ret;
+}
+
+static int set_all(struct nw_session *session, struct nw_error *err)
+{
+	const struct nw_triggers *triggers = session->options.triggers;
+
+	nw_vec_each (&triggers->list, trigger) {
+		int ret = set(session, trigger, "", trigger->paused ? ":pause" : "");
+		if (ret < 0)
+			return refuse(trigger, ret, err);
+	}
+	nw_vec_each (&triggers->list, trigger) {
+		int ret = trigger->paused ? set(session, trigger, "", ":cont") : 0;
+		if (ret < 0)
+			return refuse(trigger, ret, err);
+	}
+	return 0;
+}
+
+int nw_session_set_triggers(struct nw_session *session, struct nw_error *err)
+{
+	const struct nw_triggers *triggers = session->options.triggers;
+
+	nw_vec_each (&triggers->synthetic, definition) {
+		int ret = nw_step_runner_step(&session->runner, NW_DO_APPEND,
+					      "synthetic_events", *definition, NULL);
+		if (ret < 0)
+			return nw_fail(err, -ret,
+				       "the kernel refuses the synthetic event '%s': %s",
+				       *definition, nw_strerror(-ret));
+	}
+	/* The first trigger of an event arms it, for which a gate is open only meanwhile (gate.h). */
+	int ret = session->gated
+			  ? nw_gate_step(&session->runner, &session->journal, NW_GATE_OPEN)
+			  : 0;
+	if (ret == 0)
+		ret = set_all(session, err);
+	else
+		nw_fail(err, -ret, "the file of the session's gate cannot be resized: %s",
+			nw_strerror(-ret));
+	int shut = session->gated
+			   ? nw_gate_step(&session->runner, &session->journal, NW_GATE_SHUT)
+			   : 0;
+	if (ret < 0 || shut == 0)
+		return ret;
+	return nw_fail(err, -shut, "the file of the session's gate cannot be resized: %s",
+		       nw_strerror(-shut));
+}
+
+void nw_session_print_removal(struct nw_session *session)
+{
+	const struct nw_triggers *triggers = session->options.triggers;
+
+	for (size_t i = triggers ? triggers->list.count : 0; i-- > 0;)
+		(void)set(session, &triggers->list.item[i], "!", "");
+	for (size_t i = triggers ? triggers->synthetic.count : 0; i-- > 0;) {
+		const char *name = triggers->synthetic.item[i];
+		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%.*s",
+							     (int)strcspn(name, " "), name);
+		if (undo)
+			(void)nw_step_runner_step(&session->runner, NW_DO_APPEND,
+						  "synthetic_events", undo, NULL);
+	}
+}
+
+int nw_session_read_maps(const struct nw_session *session, bool synthetic,
+			 const char *event, nw_kernel_maps *out)
+{
+	const struct nw_hist_trigger of = {.synthetic = synthetic};
+	struct nw_buf text = {0};
+	char file[512];
+
+	nw_event_file("", system_of(session, &of), event, "hist", file);
+	int ret = nw_tracefs_read(session->instance, file, &text);
+	if (ret == 0)
+		ret = text.failed ? -ENOMEM
+				  : nw_kernel_maps_parse(nw_buf_str(&text), text.len, out);
+	nw_buf_free(&text);
+	return ret;
+}

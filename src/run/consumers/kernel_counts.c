@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+/* Reads what the kernel has counted, and adds it to the summary: see kernel_counts.h. */
+#include "kernel_counts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/pages/value.h"
+
+#include "measure.h"
+
+typedef NW_VEC(struct nw_counted_thread) nw_counted_threads;
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+/* Returns what is known of a thread, whether it lives or not. The tasks of the run know no thread that has ended. */
+static struct nw_task task_of(const struct nw_kernel_counts *c, int32_t tid)
+{
+	for (size_t i = c->ended.count; i-- > 0;)
+		if (c->ended.item[i].tid == tid)
+			return c->ended.item[i];
+	const struct nw_task *task = nw_run_task(c->run, tid);
+	return task ? *task : (struct nw_task){.tid = tid, .pid = tid, .wanted = true};
+}
+
+int nw_kernel_counts_exit(struct nw_kernel_counts *c, int32_t tid)
+{
+	const struct nw_task *task = c->keeps_ended && !c->closed ? nw_run_task(c->run, tid)
+								  : NULL;
+	/* Of threads that do not count nothing is kept; a later thread may get the number. */
+	if (!task || (c->run->result->restricted && !task->wanted))
+		return 0;
+	struct nw_task *slot = nw_vec_add(&c->ended);
+	if (!slot)
+		return -ENOMEM;
+	*slot = *task;
+	return 0;
+}
+
+/* ---- rows --------------------------------------------------------------------------- */
+
+/* What a row counts for: its group, and whether it counts at all. Returns 0, 1 if it does not count, or -ENOMEM. */
+static int find_group(struct nw_kernel_counts *c, const struct nw_counted_map *map,
+		      const struct nw_kernel_map_row *row, struct nw_summary *summary,
+		      int64_t *group)
+{
+	const struct nw_selection *selection = &c->run->result->selection;
+	const size_t args = selection->probes.item[map->probe]->args.count;
+	struct nw_hit hit = {.probe = map->probe}; /* without values it tells no argument */
+	struct nw_task task = {.wanted = true};
+
+	if (map->thread >= 0) {
+		hit.tid = (int32_t)row->key[map->thread].low;
+		task = task_of(c, hit.tid);
+	}
+	if (c->run->result->restricted && !task.wanted)
+		return 1;
+	*group = 0;
+	if (!c->by->keys.count)
+		return 0;
+	struct nw_value *values = calloc(args + 1, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	const int at = c->by_name
+			       ? nw_arg_find(selection->probes.item[map->probe], c->by_name)
+			       : -1;
+	if (map->by >= 0 && at >= 0) {
+		hit.value_count = (uint32_t)args;
+		nw_value_number(&nw_kernel_counts_source(&c->run->result->plan, map->probe,
+							 (size_t)at)
+					 ->fetch,
+				row->key[map->by].low, &values[at]);
+	}
+	hit.values = values;
+	*group = nw_by_group(c->by, c->run, summary, &hit, &task);
+	free(values);
+	return *group == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int add_row(struct nw_kernel_counts *c, const struct nw_counted_map *map,
+		   const struct nw_kernel_map_row *row, struct nw_summary *summary)
+{
+	const struct nw_counted counted = {row->hits, row->sum, map->is_signed};
+	int64_t group;
+	int ret = row->hits && map->what != NW_COUNTED_ENDS
+			  ? find_group(c, map, row, summary, &group)
+			  : 1;
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	switch (map->what) {
+	case NW_COUNTED_HITS:
+		c->hits[map->probe] += row->hits;
+		c->run->result->hits += row->hits;
+		return nw_summary_count_hits(summary, group, map->probe, row->hits);
+	case NW_COUNTED_ARG:
+		return nw_summary_count_arg(summary, group, map->probe, map->arg, &counted);
+	case NW_COUNTED_LATENCY:
+		return nw_summary_count_span(summary, group, map->span, &counted);
+	case NW_COUNTED_ENDS:
+		break;
+	}
+	return 0;
+}
+
+/* Adds what a map has got since it was read before; `now` takes the place of that. */
+static int add_map(struct nw_kernel_counts *c, struct nw_counted_map *map,
+		   struct nw_kernel_map *now, struct nw_summary *summary)
+{
+	const struct nw_kernel_map *before = &map->before;
+	size_t old = 0;
+	int ret = 0;
+
+	nw_kernel_map_sort(now);
+	for (size_t i = 0; ret == 0 && i < now->rows.count; i++) {
+		struct nw_kernel_map_row row = now->rows.item[i];
+		while (old < before->rows.count &&
+		       nw_kernel_map_compare(&before->rows.item[old], &row) < 0)
+			old++;
+		if (old < before->rows.count &&
+		    nw_kernel_map_compare(&before->rows.item[old], &row) == 0) {
+			row.hits -= nw_min64(row.hits, before->rows.item[old].hits);
+			row.sum -= before->rows.item[old].sum;
+		}
+		ret = add_row(c, map, &row, summary);
+	}
+	if (now->dropped > before->dropped)
+		c->dropped += map->what == NW_COUNTED_ARG ? 0
+							  : now->dropped - before->dropped;
+	map->full |= now->dropped > 0;
+	nw_vec_free(&map->before.rows);
+	map->before = *now;
+	map->before.info = NULL;
+	return ret;
+}
+
+/* Reads the maps of one event. */
+static int read_file(struct nw_kernel_counts *c, size_t file, struct nw_summary *summary,
+		     struct nw_error *err)
+{
+	const struct nw_counted_file *from = &c->files.item[file];
+	nw_kernel_maps maps = {0};
+	int ret = nw_session_read_maps(nw_run_session(c->run), from->synthetic, from->event,
+				       &maps);
+
+	nw_vec_each (&c->maps, map) {
+		if (ret < 0 || map->file != file)
+			continue;
+		struct nw_kernel_map *now = nw_kernel_map_find(&maps, map->keys,
+							       map->filter, map->mark);
+		struct nw_kernel_map taken = now ? *now : (struct nw_kernel_map){0};
+		if (now)
+			*now = (struct nw_kernel_map){.info = now->info};
+		taken.info = NULL;
+		ret = now ? add_map(c, map, &taken, summary) : -ENOENT;
+	}
+	nw_kernel_maps_free(&maps);
+	if (ret == -ENOENT) /* the report says less, and why */
+		return nw_fail(
+			err, ENOENT,
+			"another program has removed triggers of %s, by which the kernel counts",
+			from->event);
+	return ret < 0 ? nw_fail(err, -ret,
+				 "cannot read what the kernel has counted (%s): %s",
+				 from->event, nw_strerror(-ret))
+		       : 0;
+}
+
+/* ---- starts and ends without the other ---------------------------------------------- */
+
+static struct nw_counted_thread *thread_of(nw_counted_threads *threads, int32_t tid)
+{
+	nw_vec_each (threads, known)
+		if (known->tid == tid)
+			return known;
+	struct nw_counted_thread *thread = nw_vec_add(threads);
+	if (thread)
+		thread->tid = tid;
+	return thread;
+}
+
+static bool holds(const nw_vec_u32 *probes, uint32_t probe)
+{
+	nw_vec_each (probes, item)
+		if (*item == probe)
+			return true;
+	return false;
+}
+
+/* Adds the rows of a map to the counts of a span's threads. */
+static int count_threads(const struct nw_kernel_counts *c, uint32_t span,
+			 const struct nw_counted_map *map, nw_counted_threads *threads)
+{
+	const struct nw_span_def *def = &c->spans->item[span];
+	const bool hits = map->what == NW_COUNTED_HITS;
+	const bool starts = hits && holds(&def->starts, map->probe);
+	const bool ends = hits && holds(&def->ends, map->probe);
+	const bool matched = map->what == NW_COUNTED_ENDS && map->span == span;
+
+	if (!starts && !ends && !matched)
+		return 0;
+	nw_vec_each (&map->before.rows, row) {
+		struct nw_counted_thread *thread = thread_of(
+			threads, (int32_t)row->key[map->thread].low);
+		if (!thread)
+			return -ENOMEM;
+		thread->starts += starts ? row->hits : 0;
+		thread->ends += ends ? row->hits : 0;
+		thread->matched += matched ? row->hits : 0;
+	}
+	return 0;
+}
+
+/*
+ * A start that is followed by another one of its thread is lost: the kernel keeps one a thread. If nested spans are the reason, the
+ * inner end takes the inner start, and the outer end finds none. A span that was open when the run began, and one when it ended,
+ * look alike, once a thread.
+ */
+static uint64_t nested_times(const struct nw_kernel_counts *c,
+			     const struct nw_counted_thread *thread)
+{
+	const uint64_t lost = thread->starts - nw_min64(thread->starts, thread->matched);
+	const uint64_t missed = thread->ends - nw_min64(thread->ends, thread->matched);
+	const uint64_t times = nw_min64(lost, missed);
+
+	return times > 1 || (times && nw_run_child(c->run) && c->run->result->restricted)
+		       ? times
+		       : 0;
+}
+
+static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
+			   struct nw_summary *summary)
+{
+	nw_counted_threads threads = {0};
+	const struct nw_counted_map of = {
+		.probe = c->spans->item[span].starts.item[0], .thread = 0, .by = -1};
+	int ret = 0;
+
+	nw_vec_each (&c->maps, map)
+		if (ret == 0)
+			ret = count_threads(c, span, map, &threads);
+	nw_vec_each (&threads, thread) {
+		struct nw_kernel_map_row row = {
+			.key[0] = {(uint32_t)thread->tid, (uint32_t)thread->tid}};
+		int64_t group;
+		int found = ret < 0 ? ret : find_group(c, &of, &row, summary, &group);
+		if (found == 0) {
+			c->nested_times += nested_times(c, thread);
+			found = nw_summary_count_unmatched(
+				summary, group, span,
+				thread->starts - nw_min64(thread->starts, thread->matched),
+				thread->ends - nw_min64(thread->ends, thread->matched));
+		}
+		ret = found < 0 ? found : ret;
+		if (c->nested_times && !c->nested)
+			c->nested = &c->spans->item[span];
+	}
+	nw_vec_free(&threads);
+	return ret;
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+/* Tells the user whether rows are too low because a map was full. */
+static void tell_full(const struct nw_kernel_counts *c)
+{
+	nw_vec_each (&c->maps, map)
+		if (map->full && map->what == NW_COUNTED_ARG)
+			nw_run_notice(
+				c->run,
+				"the kernel's map of an argument of %s is full: some of its values are not counted (--engine=stream counts all)",
+				c->run->result->selection.probes.item[map->probe]->label);
+	if (c->dropped)
+		nw_run_notice(
+			c->run,
+			nw_plural(
+				c->dropped,
+				"the kernel's maps are full: %ju hit is not counted in the rows (--engine=stream counts all)",
+				"the kernel's maps are full: %ju hits are not counted in the rows (--engine=stream counts all)"),
+			(uintmax_t)c->dropped);
+}
+
+/*
+ * Latencies are read first, then the ends and then the starts, since hits go on meanwhile: no span that is counted lacks its
+ * start. The files of synthetic events are the last that were made.
+ */
+int nw_kernel_counts_read(struct nw_kernel_counts *c, struct nw_summary *summary, bool last,
+			  struct nw_error *err)
+{
+	int ret = 0;
+
+	for (size_t i = c->files.count; !c->closed && ret == 0 && i-- > 0;)
+		ret = read_file(c, i, summary, err);
+	if (!last || c->closed || ret < 0)
+		return ret;
+	c->closed = true;
+	nw_run_note_uncounted(c->run, c->dropped);
+	for (uint32_t i = 0; ret == 0 && i < c->spans->count; i++)
+		ret = count_unmatched(c, i, summary);
+	tell_full(c);
+	return ret < 0 ? nw_no_memory(err) : 0;
+}
+
+int nw_kernel_counts_check(const struct nw_kernel_counts *c, struct nw_error *err)
+{
+	if (!c->nested)
+		return 0;
+	nw_fail(err, ENOTSUP,
+		nw_plural(
+			c->nested_times,
+			"--engine=kernel: the span %s began again before it had ended, in one thread, %ju time: the kernel keeps one start a thread, so its latencies are wrong",
+			"--engine=kernel: the span %s began again before it had ended, in one thread, %ju times: the kernel keeps one start a thread, so its latencies are wrong"),
+		c->nested->name, (uintmax_t)c->nested_times);
+	nw_error_hint(err, "--engine=stream times nested and recursive spans");
+	return -ENOTSUP;
+}
+
+void nw_kernel_counts_close(struct nw_kernel_counts *c)
+{
+	nw_triggers_free(&c->triggers);
+	nw_vec_each (&c->maps, map) {
+		free(map->keys);
+		free(map->filter);
+		nw_vec_free(&map->before.rows);
+	}
+	nw_vec_free(&c->maps);
+	nw_vec_each (&c->files, file)
+		free(file->event);
+	nw_vec_free(&c->files);
+	nw_vec_free(&c->ended);
+	free(c->event_file);
+	free(c->hits);
+	*c = (struct nw_kernel_counts){0};
+}
+
+/* ---- the kernel counts -------------------------------------------------------------- */
+
+static uint64_t counted_by_kernel(void *arg, size_t probe)
+{
+	return ((struct nw_measure *)arg)->counts->hits[probe];
+}
+
+int nw_measure_count(void *arg, struct nw_run *run, const struct nw_triggers **out,
+		     struct nw_error *err)
+{
+	struct nw_measure *m = arg;
+
+	m->counts = calloc(1, sizeof(*m->counts));
+	int ret = m->counts ? nw_kernel_counts_open(m, run, m->counts, err)
+			    : nw_no_memory(err);
+	if (ret == 0) {
+		*out = &m->counts->triggers;
+		run->consumer.counted = counted_by_kernel;
+		return 0;
+	}
+	if (m->counts)
+		nw_kernel_counts_close(m->counts);
+	free(m->counts);
+	m->counts = NULL;
+	return ret;
+}
+
+void nw_measure_stopping(void *arg, struct nw_run *run)
+{
+	struct nw_measure *m = arg;
+
+	(void)run;
+	if (m->counts)
+		(void)nw_kernel_counts_read(m->counts, m->summary, true, &m->failure);
+}
+
+int nw_measure_refresh(struct nw_measure *m, struct nw_error *err)
+{
+	return m->counts ? nw_kernel_counts_read(m->counts, m->summary, false, err) : 0;
+}
+
+int nw_measure_check_counts(const struct nw_measure *m, struct nw_error *err)
+{
+	if (!m->counts || !m->failure.code)
+		return m->counts ? nw_kernel_counts_check(m->counts, err) : 0;
+	*err = m->failure;
+	return -err->code;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel counts (--engine=kernel): hist triggers take the place of records, and what they have counted is added to the same
+ * summary that hits would fill. kernel_triggers.c makes the triggers, kernel_counts.c reads them.
+ *
+ * A map for each probe has its hits by thread. A span has a variable a thread, which its start sets and its end takes away; the
+ * difference goes to a synthetic event, whose triggers are its histogram. Histograms are maps of six powers of two each, which
+ * divide these into rows that are never wider than a bucket of struct nw_histogram, so that a row falls into one bucket.
+ */
+#ifndef NOPWATCH_RUN_CONSUMERS_KERNEL_COUNTS_H
+#define NOPWATCH_RUN_CONSUMERS_KERNEL_COUNTS_H
+
+#include "by.h"
+#include "run/run.h"
+
+enum nw_counted_what {
+	NW_COUNTED_HITS,
+	NW_COUNTED_ENDS, /* of a span, that had a start */
+	NW_COUNTED_LATENCY,
+	NW_COUNTED_ARG
+};
+
+/* One map, and where it is. */
+struct nw_counted_map {
+	enum nw_counted_what what;
+	size_t file; /* in nw_kernel_counts.files */
+	char *keys, *filter;
+	char mark[40]; /* see nw_kernel_map_find() */
+	uint32_t probe, span;
+	size_t arg;
+	bool is_signed; /* the values */
+	/* The places of the thread, of the argument that groups, and of the value among the keys; -1: it is no key. */
+	int thread, by, value;
+	struct nw_kernel_map before; /* as it was when it was last read, by keys */
+	bool full;		     /* it had no room for a hit */
+};
+
+/* The triggers of one event, which are read together. */
+struct nw_counted_file {
+	bool synthetic;
+	char *event;
+};
+
+/* The hits of a thread in a span's probes. */
+struct nw_counted_thread {
+	int32_t tid;
+	uint64_t starts, ends, matched;
+};
+
+struct nw_kernel_counts {
+	struct nw_run *run;
+	const nw_span_defs *spans;
+	struct nw_by *by;
+	struct nw_triggers triggers;
+	NW_VEC(struct nw_counted_map) maps;
+	NW_VEC(struct nw_counted_file) files;
+	size_t *event_file; /* by probe: its event's file */
+	NW_VEC(struct nw_task)
+	ended;		     /* threads that have ended, by the time of their end */
+	uint64_t *hits;	     /* by probe: those of all groups */
+	uint64_t dropped;    /* hits for which maps had no room */
+	const char *by_name; /* the argument that groups; NULL: none */
+	bool by_thread; /* rows must tell the thread: only some count, or they are grouped by it */
+	bool keeps_ended;
+	/* A span that began again before it had ended, on the same thread, and how often at least; NULL: none. */
+	const struct nw_span_def *nested;
+	uint64_t nested_times;
+	bool closed; /* the last reading was done */
+};
+
+struct nw_measure;
+
+/*
+ * Makes the triggers for the plan of the run. Returns -ENOTSUP with the reason and a hint if the kernel cannot count what is
+ * asked for; -ENOMEM. `out` is to be closed in any case.
+ */
+int nw_kernel_counts_open(const struct nw_measure *measure, struct nw_run *run,
+			  struct nw_kernel_counts *out, struct nw_error *err);
+/* Returns where an argument of a probe is fetched, the same for all of its sites; NULL: the kernel does not have it as a number. */
+const struct nw_source *nw_kernel_counts_source(const struct nw_plan *plan, uint32_t probe,
+						size_t arg);
+void nw_kernel_counts_close(struct nw_kernel_counts *counts);
+/* Adds what was counted since the last reading to the summary. last: the run ends. Does nothing behind the last reading. */
+int nw_kernel_counts_read(struct nw_kernel_counts *counts, struct nw_summary *summary,
+			  bool last, struct nw_error *err);
+/* A thread ends: its process and name are kept for its rows. */
+int nw_kernel_counts_exit(struct nw_kernel_counts *counts, int32_t tid);
+/* Fails if nested spans were found, whose latencies are wrong. */
+int nw_kernel_counts_check(const struct nw_kernel_counts *counts, struct nw_error *err);
+
+#endif

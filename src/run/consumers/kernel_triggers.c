@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: MIT
+/* What the kernel can count by itself, and by which triggers: see kernel_counts.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel_counts.h"
+
+enum {
+	SIZE = 2048, /* entries of a map: one of each row of a range, or so many threads */
+	SIZE_BY = 8192,	   /* if rows are also told apart by thread or group */
+	EXACT_BITS = 11,   /* values below 2^11 have a row of their own */
+	RANGE_BITS = 6,	   /* each range above is 64 times as wide as the one before */
+	LATENCY_BITS = 35, /* the last range also has what is longer than 34 s */
+	MOST_SPANS = 256
+};
+
+/* ---- what is refused ---------------------------------------------------------------- */
+
+static int refuse(struct nw_error *err, const char *what)
+{
+	nw_fail(err, ENOTSUP, "--engine=kernel: %s", what);
+	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
+	return -ENOTSUP;
+}
+
+/* Returns why the options need each hit; NULL: they do not. */
+static const char *needs_hits(const struct nw_measure *m, const struct nw_request *request)
+{
+	const struct nw_measure_options *options = &m->options;
+	const struct {
+		bool is;
+		const char *why;
+	} reasons[] = {
+		{request->filter, "--filter looks at each hit"},
+		{request->max_rate, "--max-rate looks at each hit"},
+		{request->stack_count, "--stack copies the stack of each hit"},
+		{options->states, "--states looks at each hit and each switch"},
+		{options->net, "--net takes the probe overhead off each span"},
+		{nw_slower_asked(&options->slower),
+		 "--slower and --slowest look at each span"},
+		{options->open, "--open looks at each start"},
+		{options->bins,
+		 "this format shows counts by time, which the kernel does not keep"},
+		{options->count && !options->interval_ns,
+		 "-n counts hits as they come; with -i it counts intervals"},
+		{request->tid_count > 0, "--tid looks at each hit"},
+		{request->cgroups != NULL,
+		 "--cgroup, --unit and --container look at each hit"},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(reasons); i++)
+		if (reasons[i].is)
+			return reasons[i].why;
+	return NULL;
+}
+
+static int check_span(const struct nw_span_def *def, struct nw_error *err)
+{
+	const char *why = NULL;
+
+	if (def->unit_ns)
+		why = "it is measured by the program itself";
+	else if (def->key != NW_KEY_TID || *def->end_key_name)
+		why = "it is not paired by thread";
+	else if (def->outer)
+		why = "it is the outermost of nested spans (nest=outer)";
+	else if (def->goroutines)
+		why = "its calls are told apart by goroutine";
+	else if (def->starts.count != 1)
+		why = "it begins at several probes";
+	if (!why)
+		return 0;
+	nw_fail(err, ENOTSUP, "--engine=kernel cannot time the span %s: %s", def->name,
+		why);
+	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
+	return -ENOTSUP;
+}
+
+static int check_by(struct nw_kernel_counts *c, struct nw_error *err)
+{
+	if (c->by->keys.count > 2)
+		return refuse(err, "--by takes up to two keys");
+	nw_vec_each (&c->by->keys, key) {
+		bool is_arg = key->what == NW_BY_ARG;
+		bool plain = is_arg && !key->function && !key->member.path;
+		if (!plain && key->what != NW_BY_TID && key->what != NW_BY_PID &&
+		    key->what != NW_BY_COMM)
+			return refuse(
+				err,
+				"--by takes tid, pid, comm and one argument that is a number");
+		if (is_arg && c->by_name)
+			return refuse(
+				err,
+				"--by takes one argument: a row has three keys, and two of them are the thread and the value");
+		if (is_arg)
+			c->by_name = key->arg_name;
+		c->by_thread |= !is_arg;
+		c->keeps_ended |= !is_arg;
+	}
+	return 0;
+}
+
+/* ---- events and fields -------------------------------------------------------------- */
+
+/* Returns the only event of a probe, which is of no other; NULL: there are several. */
+static const struct nw_event *event_of(const struct nw_plan *plan, uint32_t probe)
+{
+	const struct nw_event *found = NULL;
+
+	nw_vec_each (&plan->events, slot) {
+		const struct nw_event *event = *slot;
+		bool has = false, other = *event->system || *event->attached;
+		nw_vec_each (&event->places, place) {
+			bool is = plan->points.item[place->planned].probe == probe;
+			has |= is;
+			other |= !is || place->part;
+		}
+		if (has && (other || found))
+			return NULL;
+		if (has)
+			found = event;
+	}
+	return found;
+}
+
+static bool is_number(const struct nw_fetch *fetch)
+{
+	const enum nw_base_type base = fetch->field.base;
+
+	return !fetch->is_constant && !fetch->problem && !fetch->scale &&
+	       !fetch->sign_bits && !fetch->field.array && !fetch->shown.array &&
+	       fetch->shown.bits == fetch->field.bits &&
+	       (fetch->shown.base == NW_TYPE_SIGNED) == (base == NW_TYPE_SIGNED) &&
+	       (base == NW_TYPE_SIGNED || base == NW_TYPE_UNSIGNED ||
+		base == NW_TYPE_HEX) &&
+	       fetch->shown.base != NW_TYPE_FLOAT;
+}
+
+const struct nw_source *nw_kernel_counts_source(const struct nw_plan *plan, uint32_t probe,
+						size_t arg)
+{
+	const struct nw_source *found = NULL;
+
+	nw_vec_each (&plan->points, point) {
+		if (point->probe != probe)
+			continue;
+		const struct nw_source *source = arg < point->args.count
+							 ? &point->args.item[arg]
+							 : NULL;
+		if (!source || source->part || source->field < 0 ||
+		    source->high_field >= 0 || source->chunks.count || source->callers ||
+		    !is_number(&source->fetch) ||
+		    (found && (found->field != source->field ||
+			       found->fetch.field.bits != source->fetch.field.bits ||
+			       found->fetch.shown.base != source->fetch.shown.base)))
+			return NULL;
+		found = source;
+	}
+	return found;
+}
+
+static const char *field_of(const struct nw_kernel_counts *c, uint32_t probe,
+			    const struct nw_source *source)
+{
+	const struct nw_event *event = event_of(&c->run->result->plan, probe);
+
+	return event->fields.item[source->field];
+}
+
+static int refuse_arg(const struct nw_kernel_counts *c, uint32_t probe, const char *name,
+		      struct nw_error *err)
+{
+	nw_fail(err, ENOTSUP,
+		"--engine=kernel: the kernel does not have '%s' of %s as a number that it can count by",
+		name, c->run->result->selection.probes.item[probe]->label);
+	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
+	return -ENOTSUP;
+}
+
+/* Finds the argument of a probe that groups; *out is NULL if it has none of that name. */
+static int find_by(const struct nw_kernel_counts *c, uint32_t probe,
+		   const struct nw_source **out, struct nw_error *err)
+{
+	const struct nw_run_result *result = c->run->result;
+	int arg = c->by_name ? nw_arg_find(result->selection.probes.item[probe], c->by_name)
+			     : -1;
+
+	*out = arg < 0 ? NULL : nw_kernel_counts_source(&result->plan, probe, (size_t)arg);
+	return arg >= 0 && !*out ? refuse_arg(c, probe, c->by_name, err) : 0;
+}
+
+/* ---- maps --------------------------------------------------------------------------- */
+
+static int add_file(struct nw_kernel_counts *c, bool synthetic, const char *event,
+		    size_t *out)
+{
+	struct nw_counted_file *file = nw_vec_add(&c->files);
+
+	if (!file)
+		return -ENOMEM;
+	*file = (struct nw_counted_file){synthetic, strdup(event)};
+	*out = c->files.count - 1;
+	return file->event ? 0 : -ENOMEM;
+}
+
+/* Adds a map and its trigger. text: what the trigger has behind its keys. */
+static int add_map(struct nw_kernel_counts *c, const struct nw_counted_map *map,
+		   const char *keys, const char *text, const char *filter)
+{
+	const struct nw_counted_file *file = &c->files.item[map->file];
+	nw_cleanup(nw_free_ptr) char *whole = nw_text(
+		"hist:keys=%s:size=%d%s", keys, strchr(keys, ',') ? SIZE_BY : SIZE, text);
+	const struct nw_hist_trigger trigger = {.synthetic = file->synthetic,
+						.event = file->event,
+						.text = whole,
+						.filter = (char *)(uintptr_t)filter,
+						.paused = map->what == NW_COUNTED_HITS ||
+							  map->what == NW_COUNTED_ARG};
+
+	if (!whole || nw_triggers_add(&c->triggers, &trigger) < 0)
+		return -ENOMEM;
+	struct nw_counted_map *slot = nw_vec_add(&c->maps);
+	if (!slot)
+		return -ENOMEM;
+	*slot = *map;
+	slot->keys = strdup(keys);
+	slot->filter = strdup(filter);
+	return slot->keys && slot->filter ? 0 : -ENOMEM;
+}
+
+/* A value and the keys that stand before it. */
+struct value {
+	const char *name;
+	const char *before; /* "common_pid,a0,", or "" */
+	unsigned int
+		bits; /* of the largest value that is looked for; the last range has no end */
+	bool is_signed;
+};
+
+/*
+ * Adds the maps of a histogram: one of the values below 2^11, each in its own row, and one for each range of six more powers of
+ * two, in rows as wide as the buckets of struct nw_histogram at the begin of the range.
+ */
+static int add_ranges(struct nw_kernel_counts *c, const struct nw_counted_map *map,
+		      const struct value *value)
+{
+	char keys[160], filter[160], text[80];
+	const unsigned int top = value->is_signed ? value->bits - 1 : value->bits;
+	int ret = 0;
+
+	snprintf(text, sizeof(text), ":vals=%s", value->name);
+	snprintf(keys, sizeof(keys), "%s%s", value->before, value->name);
+	snprintf(filter, sizeof(filter), "%s < 0", value->name);
+	if (value->is_signed)
+		ret = add_map(c, map, keys, text, filter);
+	for (unsigned int from = 0; ret == 0 && (!from || from < top);
+	     from = from ? from + RANGE_BITS : EXACT_BITS) {
+		const unsigned int to = from ? from + RANGE_BITS : EXACT_BITS;
+		const uint64_t low = from ? (uint64_t)1 << from : 0;
+		if (from)
+			snprintf(keys, sizeof(keys), "%s%s.buckets=%" PRIu64, value->before,
+				 value->name, low >> (EXACT_BITS - RANGE_BITS));
+		int len = 0;
+		if (from || value->is_signed)
+			len = snprintf(filter, sizeof(filter), "%s >= %" PRIu64,
+				       value->name, low);
+		if (to < top)
+			snprintf(filter + len, sizeof(filter) - (size_t)len,
+				 "%s%s < %" PRIu64, len ? " && " : "", value->name,
+				 (uint64_t)1 << to);
+		ret = add_map(c, map, keys, text, filter);
+	}
+	return ret;
+}
+
+/* Writes the keys that tell thread and group, each with a comma behind it, and sets their places in the map. */
+static void keys_before(const char *by, bool thread, struct nw_counted_map *map,
+			char out[64])
+{
+	int count = 0;
+
+	map->thread = thread ? count++ : -1;
+	map->by = by ? count++ : -1;
+	map->value = count;
+	snprintf(out, 64, "%s%s%s", thread ? "common_pid," : "", by ? by : "",
+		 by ? "," : "");
+}
+
+/* ---- probes ------------------------------------------------------------------------- */
+
+static int add_arg(struct nw_kernel_counts *c, uint32_t probe, size_t arg, const char *by,
+		   struct nw_error *err)
+{
+	const struct nw_run_result *result = c->run->result;
+	const struct nw_source *source = nw_kernel_counts_source(&result->plan, probe, arg);
+	struct nw_counted_map map = {.what = NW_COUNTED_ARG,
+				     .file = c->event_file[probe],
+				     .probe = probe,
+				     .arg = arg};
+	char before[64], name[NW_ARG_NAME];
+
+	if (!source) {
+		nw_arg_name(result->selection.probes.item[probe], arg, name);
+		return refuse_arg(c, probe, name, err);
+	}
+	const char *field = field_of(c, probe, source);
+	if (by && strcmp(by, field) == 0)
+		by = NULL; /* the value tells its group */
+	keys_before(by, c->by_thread, &map, before);
+	map.is_signed = source->fetch.field.base == NW_TYPE_SIGNED;
+	if (!by && c->by_name &&
+	    nw_arg_find(result->selection.probes.item[probe], c->by_name) == (int)arg)
+		map.by = map.value;
+	const struct value value = {.name = field,
+				    .before = before,
+				    .bits = source->fetch.field.bits,
+				    .is_signed = map.is_signed};
+	return add_ranges(c, &map, &value) < 0 ? nw_no_memory(err) : 0;
+}
+
+/* Is the argument one that the user wants summarised? */
+static bool is_asked(const struct nw_measure *m, const struct nw_probe *probe, size_t arg)
+{
+	if (probe->has_args && arg < probe->named)
+		return true;
+	nw_vec_each (&m->hists, hist)
+		if (nw_arg_find(probe, hist->name) == (int)arg)
+			return true;
+	return false;
+}
+
+static int add_event(struct nw_kernel_counts *c, uint32_t probe, struct nw_error *err)
+{
+	const struct nw_run_result *result = c->run->result;
+	const struct nw_probe *selected = result->selection.probes.item[probe];
+	const struct nw_event *event = event_of(&result->plan, probe);
+
+	if (nw_probe_in_kernel(selected))
+		return refuse(err,
+			      "it counts probes of programs, not events of the kernel");
+	if (!event) {
+		nw_fail(err, ENOTSUP,
+			"--engine=kernel: the sites of %s need several events, since their arguments differ or are strings",
+			selected->label);
+		nw_error_hint(err,
+			      "--engine=stream reads each hit, and answers everything");
+		return -ENOTSUP;
+	}
+	return add_file(c, false, event->name, &c->event_file[probe]) < 0
+		       ? nw_no_memory(err)
+		       : 0;
+}
+
+static int add_probe(struct nw_kernel_counts *c, const struct nw_measure *m, uint32_t probe,
+		     struct nw_error *err)
+{
+	const struct nw_probe *selected = c->run->result->selection.probes.item[probe];
+	struct nw_counted_map map = {
+		.what = NW_COUNTED_HITS, .file = c->event_file[probe], .probe = probe};
+	const struct nw_source *by;
+	char keys[64];
+	int ret = find_by(c, probe, &by, err);
+
+	if (ret < 0)
+		return ret;
+	const char *field = by ? field_of(c, probe, by) : NULL;
+	keys_before(field, true, &map, keys);
+	keys[strlen(keys) - 1] = '\0';
+	map.value = -1;
+	if (add_map(c, &map, keys, "", "") < 0)
+		return nw_no_memory(err);
+	for (size_t arg = 0; ret == 0 && arg < selected->args.count; arg++)
+		if (is_asked(m, selected, arg))
+			ret = add_arg(c, probe, arg, field, err);
+	return ret;
+}
+
+/* ---- spans -------------------------------------------------------------------------- */
+
+/* How the group of a span reaches its synthetic event. */
+struct passed {
+	uint32_t probe;	   /* whose argument it is */
+	char type[16];	   /* of the field "by", "u32"; "": there is none */
+	char start[32];	   /* what the start's trigger keeps: ",by0=a1" */
+	char end[32];	   /* what the end's trigger reads: ",of0=$by0" */
+	char argument[24]; /* of trace(): ",$of0" or ",a1" */
+};
+
+static void type_of(const struct nw_source *source, char out[16])
+{
+	snprintf(out, 16, "%c%u", source->fetch.field.base == NW_TYPE_SIGNED ? 's' : 'u',
+		 source->fetch.field.bits);
+}
+
+/* A span's group is the start's, or the end's if the start does not tell it. */
+static int pass_group(const struct nw_kernel_counts *c, uint32_t span, uint32_t start,
+		      uint32_t end, struct passed *out, struct nw_error *err)
+{
+	const struct nw_source *by;
+	int ret = find_by(c, start, &by, err);
+
+	*out = (struct passed){.probe = start};
+	if (ret == 0 && by) {
+		type_of(by, out->type);
+		snprintf(out->start, sizeof(out->start), ",by%u=%.16s", span,
+			 field_of(c, start, by));
+		snprintf(out->end, sizeof(out->end), ",of%u=$by%u", span, span);
+		snprintf(out->argument, sizeof(out->argument), ",$of%u", span);
+		return 0;
+	}
+	if (ret == 0)
+		ret = find_by(c, end, &by, err);
+	if (ret == 0 && by) {
+		out->probe = end;
+		type_of(by, out->type);
+		snprintf(out->argument, sizeof(out->argument), ",%.16s",
+			 field_of(c, end, by));
+	}
+	return ret;
+}
+
+/* Adds the synthetic event of a span's latencies, and its histogram. */
+static int add_latency(struct nw_kernel_counts *c, uint32_t span,
+		       const struct passed *passed, char name[NW_MAX_NAME + 1])
+{
+	const char *group = c->run->result->plan.group, *type = passed->type;
+	struct nw_counted_map map = {
+		.what = NW_COUNTED_LATENCY, .span = span, .probe = passed->probe};
+	char before[64];
+	const struct value value = {.name = "lat", .before = before, .bits = LATENCY_BITS};
+
+	snprintf(name, NW_MAX_NAME + 1, "%.50s_%u", group, span + 1);
+	if (nw_strings_addf(&c->triggers.synthetic, "%s u64 lat%s%s%s", name,
+			    *type ? "; " : "", type, *type ? " by" : "") < 0 ||
+	    add_file(c, true, name, &map.file) < 0)
+		return -ENOMEM;
+	keys_before(*type ? "by" : NULL, c->by_thread, &map, before);
+	return add_ranges(c, &map, &value);
+}
+
+/* Adds the triggers of a span's end, which takes the start's variable, and passes the difference on. */
+static int add_end(struct nw_kernel_counts *c, uint32_t span, uint32_t end, size_t number,
+		   const char *synthetic, const struct passed *passed)
+{
+	const struct nw_plan *plan = &c->run->result->plan;
+	const struct nw_event *start = event_of(plan, c->spans->item[span].starts.item[0]);
+	struct nw_counted_map map = {.what = NW_COUNTED_ENDS,
+				     .file = c->event_file[end],
+				     .probe = end,
+				     .span = span,
+				     .by = -1,
+				     .value = -1};
+
+	snprintf(map.mark, sizeof(map.mark), ":lat%u_%zu=", span, number);
+	nw_cleanup(nw_free_ptr) char *text = nw_text(
+		":lat%u_%zu=common_timestamp-$at%u%s:clock=mono:onmatch(%s.%s).trace(%s,$lat%u_%zu%s)",
+		span, number, span, passed->end, plan->group, start->name, synthetic, span,
+		number, passed->argument);
+	return text ? add_map(c, &map, "common_pid", text, "") : -ENOMEM;
+}
+
+static int add_start(struct nw_kernel_counts *c, uint32_t span, const struct passed *passed)
+{
+	const uint32_t start = c->spans->item[span].starts.item[0];
+	nw_cleanup(nw_free_ptr) char *text = nw_text(
+		"hist:keys=common_pid:size=%d:at%u=common_timestamp%s:clock=mono", SIZE,
+		span, passed->start);
+	const struct nw_hist_trigger trigger = {
+		.event = c->files.item[c->event_file[start]].event,
+		.text = text,
+		.filter = (char[]){""}};
+
+	return text ? nw_triggers_add(&c->triggers, &trigger) : -ENOMEM;
+}
+
+/* A start is kept before an end can take it. */
+static int add_span(struct nw_kernel_counts *c, uint32_t span, struct nw_error *err)
+{
+	const struct nw_span_def *def = &c->spans->item[span];
+	char synthetic[NW_MAX_NAME + 1];
+	struct passed passed = {.type = ""};
+	int ret = pass_group(c, span, def->starts.item[0], def->ends.item[0], &passed, err);
+
+	if (ret < 0)
+		return ret;
+	if (add_latency(c, span, &passed, synthetic) < 0 || add_start(c, span, &passed) < 0)
+		return nw_no_memory(err);
+	for (size_t i = 0; i < def->ends.count; i++)
+		if (add_end(c, span, def->ends.item[i], i, synthetic, &passed) < 0)
+			return nw_no_memory(err);
+	return 0;
+}
+
+/* Several ends must tell the same group, since they pass it to one event. */
+static int check_ends(const struct nw_kernel_counts *c, const struct nw_span_def *def,
+		      struct nw_error *err)
+{
+	if (c->by_name && def->ends.count > 1 &&
+	    nw_arg_find(c->run->result->selection.probes.item[def->starts.item[0]],
+			c->by_name) < 0)
+		return refuse(
+			err,
+			"--by takes an argument of the start if a span has several ends");
+	return 0;
+}
+
+/* ---- all ---------------------------------------------------------------------------- */
+
+/* The maps of histograms with equal steps would begin elsewhere. */
+static int check_asked(const struct nw_measure *m, const struct nw_request *request,
+		       struct nw_error *err)
+{
+	const char *why = needs_hits(m, request);
+
+	nw_vec_each (&m->hists, hist)
+		if (!why && hist->shape.buckets)
+			why = "--hist ARG:MIN:MAX:STEP looks at each hit; --hist ARG shows powers of two";
+	if (!why && m->spans.count > MOST_SPANS)
+		why = "it times up to 256 kinds of spans; narrow the specs";
+	return why ? refuse(err, why) : 0;
+}
+
+int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
+			  struct nw_kernel_counts *out, struct nw_error *err)
+{
+	const struct nw_run_result *result = run->result;
+	const size_t probes = result->selection.probes.count;
+
+	*out = (struct nw_kernel_counts){
+		.run = run,
+		.spans = &m->spans,
+		.by = m->by,
+		.by_thread = result->restricted,
+		.keeps_ended = result->restricted,
+		.hits = calloc(probes + 1, sizeof(*out->hits)),
+		.event_file = calloc(probes + 1, sizeof(*out->event_file)),
+	};
+	const char *lacks = nw_run_cannot_count(run);
+	int ret = lacks ? refuse(err, lacks) : check_asked(m, run->request, err);
+	if (ret == 0)
+		ret = check_by(out, err);
+	nw_vec_each (&m->spans, span)
+		if (ret == 0 && (ret = check_span(span, err)) == 0)
+			ret = check_ends(out, span, err);
+	if (ret == 0 && (!out->hits || !out->event_file ||
+			 nw_strings_addf(&out->triggers.synthetic, "%s u64 lat",
+					 result->plan.group) < 0))
+		ret = nw_no_memory(err);
+	for (uint32_t i = 0; ret == 0 && i < probes; i++)
+		ret = add_event(out, i, err);
+	for (uint32_t i = 0; ret == 0 && i < m->spans.count; i++)
+		ret = add_span(out, i, err);
+	for (uint32_t i = 0; ret == 0 && i < probes; i++)
+		ret = add_probe(out, m, i, err);
+	return ret;
+}
