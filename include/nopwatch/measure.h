@@ -34,7 +34,7 @@ int nopwatch_measure_set_flags(struct nopwatch_measure *measure, unsigned int fl
 			       struct nopwatch_error **error);
 
 /*
- * Sets where reports go. format: "json", "csv", "openmetrics", "html", "text", "folded". interval: nanoseconds between
+ * Sets where reports go. format: "json", "csv", "openmetrics", "otlp", "html", "text", "folded". interval: nanoseconds between
  * reports; 0: one report at the end. The function receives pieces of output, not terminated by a zero, and returns 0,
  * or anything else to end the run. Fails with EINVAL if there is no such format.
  */

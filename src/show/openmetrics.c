@@ -15,6 +15,7 @@
 struct writing {
 	const struct nw_report *report;
 	struct nw_buf *out;
+	struct nw_buf labels; /* of the sample that is written */
 };
 
 /* ---- samples ------------------------------------------------------------------------ */
@@ -35,20 +36,35 @@ static void label(const char *before, const char *name, const char *value,
 	nw_buf_addc(out, '"');
 }
 
-/* Writes "FAMILYSUFFIX{probe="...",le="..."} "; le: NULL if it has none. */
-static void start(const struct nw_family *metric, const char *suffix,
-		  const struct nw_metric_sample *sample, const char *le, struct nw_buf *out)
+/* Writes `{probe="...",v="..."` once for all lines of a sample; "" without labels. */
+static void use_labels(struct writing *w, const struct nw_metric_sample *sample)
 {
 	const char *before = "{";
 
-	nw_buf_printf(out, "nopwatch_%s%s", metric->name, suffix);
+	nw_buf_clear(&w->labels);
 	nw_vec_each (sample->labels, one) {
-		label(before, one->name, one->value, out);
+		label(before, one->name, one->value, &w->labels);
 		before = ",";
 	}
-	if (le)
-		label(before, "le", le, out);
-	nw_buf_adds(out, sample->labels->count || le ? "} " : " ");
+}
+
+/* Writes `FAMILYSUFFIX{probe="...",le="..."} `; le: NULL if it has none. A report has a hundred lines for each row, so this
+ * does without formats. */
+static void start(const struct writing *w, const struct nw_family *family,
+		  const char *suffix, const char *le)
+{
+	struct nw_buf *out = w->out;
+
+	nw_buf_adds(out, "nopwatch_");
+	nw_buf_adds(out, family->name);
+	nw_buf_adds(out, suffix);
+	nw_buf_add(out, nw_buf_str(&w->labels), w->labels.len);
+	if (le) {
+		nw_buf_adds(out, w->labels.len ? ",le=\"" : "{le=\"");
+		nw_buf_adds(out, le);
+		nw_buf_addc(out, '"');
+	}
+	nw_buf_adds(out, w->labels.len || le ? "} " : " ");
 }
 
 /* Writes nanoseconds as seconds, exactly. */
@@ -88,67 +104,68 @@ static void family(void *arg, const struct nw_family *metric)
 
 /* ---- histograms --------------------------------------------------------------------- */
 
-static void bucket(const struct nw_family *metric, const struct nw_metric_sample *sample,
-		   const struct nw_classic_bucket *classic, struct nw_buf *out)
+static void bucket(const struct writing *w, const struct nw_family *family, const char *le,
+		   uint64_t count)
 {
-	struct nw_buf le = {0};
-
-	if (metric->is_time)
-		seconds((uint64_t)classic->last, &le);
-	else
-		nw_buf_printf(&le, "%" PRId64 ".0", classic->last);
-	start(metric, "_bucket", sample, nw_buf_str(&le), out);
-	nw_buf_printf(out, "%" PRIu64 "\n", classic->count);
-	out->failed |= le.failed;
-	nw_buf_free(&le);
+	start(w, family, "_bucket", le);
+	nw_buf_addu(w->out, count);
+	nw_buf_addc(w->out, '\n');
 }
 
-static void count_and_sum(const struct writing *w, const struct nw_family *metric,
-			  const struct nw_metric_sample *sample)
+static void count_and_sum(const struct writing *w, const struct nw_family *family,
+			  const struct nw_histogram *h)
 {
-	const struct nw_histogram *h = sample->histogram;
 	bool negative = !nw_metric_sum_grows(h);
-	struct nw_buf *out = w->out;
 
-	start(metric, "_bucket", sample, "+Inf", out);
-	nw_buf_printf(out, "%" PRIu64 "\n", h->count);
+	bucket(w, family, "+Inf", h->count);
 	/* OpenMetrics has no sum that may shrink, and no count without a sum. Readers of Prometheus's own format take
 	 * a missing sum for 0. */
 	if (negative && !w->report->prometheus)
 		return;
-	start(metric, "_count", sample, NULL, out);
-	nw_buf_printf(out, "%" PRIu64 "\n", h->count);
-	start(metric, "_sum", sample, NULL, out);
+	start(w, family, "_count", NULL);
+	nw_buf_addu(w->out, h->count);
+	nw_buf_addc(w->out, '\n');
+	start(w, family, "_sum", NULL);
 	if (negative)
-		nw_buf_printf(out, "%" PRId64 "\n", (int64_t)h->sum);
+		nw_buf_printf(w->out, "%" PRId64 "\n", (int64_t)h->sum);
 	else
-		value(metric, h->sum, out);
+		value(family, h->sum, w->out);
 }
 
-static void histogram(const struct writing *w, const struct nw_family *metric,
-		      const struct nw_metric_sample *sample)
+static void histogram(const struct writing *w, const struct nw_family *family,
+		      const struct nw_histogram *h)
 {
 	nw_classic_buckets buckets = {0};
+	struct nw_buf le = {0};
 
-	if (nw_metric_buckets(w->report, metric, sample->histogram, &buckets) < 0)
+	if (nw_metric_buckets(w->report, family, h, &buckets) < 0)
 		w->out->failed = true;
-	nw_vec_each (&buckets, one)
-		bucket(metric, sample, one, w->out);
-	count_and_sum(w, metric, sample);
+	nw_vec_each (&buckets, one) {
+		nw_buf_clear(&le);
+		if (family->is_time)
+			seconds((uint64_t)one->last, &le);
+		else
+			nw_buf_printf(&le, "%" PRId64 ".0", one->last);
+		bucket(w, family, nw_buf_str(&le), one->count);
+	}
+	count_and_sum(w, family, h);
+	w->out->failed |= le.failed;
+	nw_buf_free(&le);
 	nw_vec_free(&buckets);
 }
 
-static void sample(void *arg, const struct nw_family *metric,
+static void sample(void *arg, const struct nw_family *family,
 		   const struct nw_metric_sample *one)
 {
-	const struct writing *w = arg;
+	struct writing *w = arg;
 
-	if (metric->kind == NW_FAMILY_HISTOGRAM) {
-		histogram(w, metric, one);
+	use_labels(w, one);
+	if (family->kind == NW_FAMILY_HISTOGRAM) {
+		histogram(w, family, one->histogram);
 		return;
 	}
-	start(metric, metric->kind == NW_FAMILY_COUNTER ? "_total" : "", one, NULL, w->out);
-	value(metric, one->value, w->out);
+	start(w, family, family->kind == NW_FAMILY_COUNTER ? "_total" : "", NULL);
+	value(family, one->value, w->out);
 }
 
 static void report(struct nw_output *output, const struct nw_report *report)
@@ -159,6 +176,8 @@ static void report(struct nw_output *output, const struct nw_report *report)
 
 	if (nw_metrics_walk(report, &writer) < 0)
 		output->text.failed = true;
+	output->text.failed |= w.labels.failed;
+	nw_buf_free(&w.labels);
 	if (!report->prometheus)
 		nw_buf_adds(&output->text, "# EOF\n");
 }
