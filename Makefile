@@ -21,6 +21,8 @@ BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 RECIPESDIR = $(PREFIX)/share/nopwatch/recipes
 # rules for Prometheus, and a dashboard
 METRICSDIR = $(PREFIX)/share/nopwatch/prometheus
+# Units of systemd; it looks there below /usr and /usr/local. Empty: none.
+UNITDIR     ?= $(PREFIX)/lib/systemd/system
 ZSHCOMPDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
@@ -295,6 +297,11 @@ install: all
 	$(INSTALL) -m 644 scripts/completion/nopwatch.fish "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
 	$(INSTALL) -m 644 scripts/recipes/* "$(DESTDIR)$(RECIPESDIR)"
 	$(INSTALL) -m 644 scripts/prometheus/* "$(DESTDIR)$(METRICSDIR)"
+ifneq ($(UNITDIR),)
+	$(INSTALL) -d "$(DESTDIR)$(UNITDIR)"
+	sed 's|@BINDIR@|$(BINDIR)|' scripts/packages/nopwatch@.service >"$(DESTDIR)$(UNITDIR)/nopwatch@.service"
+	chmod 644 "$(DESTDIR)$(UNITDIR)/nopwatch@.service"
+endif
 ifneq ($(DOCDIR),)
 	scripts/install-documents "$(DESTDIR)$(DOCDIR)"
 endif
@@ -304,6 +311,7 @@ uninstall:
 		"$(DESTDIR)$(LIBDIR)/libnopwatch.so" "$(DESTDIR)$(LIBDIR)/pkgconfig/nopwatch.pc" \
 		"$(DESTDIR)$(MANDIR)/man1/nopwatch.1" "$(DESTDIR)$(MANDIR)/man1"/nopwatch-*.1 "$(DESTDIR)$(MANDIR)/man3/libnopwatch.3" "$(DESTDIR)$(BASHCOMPDIR)/nopwatch" \
 		"$(DESTDIR)$(ZSHCOMPDIR)/_nopwatch" "$(DESTDIR)$(FISHCOMPDIR)/nopwatch.fish"
+	rm -f $(if $(UNITDIR),"$(DESTDIR)$(UNITDIR)/nopwatch@.service")
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/nopwatch" "$(DESTDIR)$(PREFIX)/share/nopwatch" $(if $(DOCDIR),"$(DESTDIR)$(DOCDIR)")
 
 clean:

@@ -14,6 +14,7 @@ is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' ! -path '*/recipe
 ./usr/local/lib/libnopwatch.a
 ./usr/local/lib/libnopwatch.so.0
 ./usr/local/lib/pkgconfig/nopwatch.pc
+./usr/local/lib/systemd/system/nopwatch@.service
 ./usr/local/share/bash-completion/completions/nopwatch
 ./usr/local/share/fish/vendor_completions.d/nopwatch.fish
 ./usr/local/share/man/man1/nopwatch.1
@@ -49,6 +50,17 @@ if command -v groff >/dev/null && command -v man >/dev/null; then
   is "nor has man" "$(cd "${page%/*}" && for file in ./*.1 ../man3/*.3; do man --warnings -E UTF-8 -l -Tutf8 -Z "$file" 2>&1 >/dev/null; done | head -n 5)" ""
 else
   skip "groff has nothing to say of them" "there is no groff"
+fi
+unit=$to/usr/local/lib/systemd/system/nopwatch@.service
+is "the unit runs what was installed" "$(sed -n 's/^Exec[A-Za-z]*=\([^ ]*\) .*/\1/p' "$unit" | sort -u)" /usr/local/bin/nopwatch
+if command -v systemd-analyze >/dev/null; then
+  mkdir "$TEST_DIR/units"
+  sed "s|/usr/local/bin/nopwatch|$to/usr/local/bin/nopwatch|; s|^\(Exec[A-Za-z]*=\)\(.*\)/nopwatch |\1\"\2/nopwatch\" |" "$unit" >"$TEST_DIR/units/nopwatch@.service"
+  is "systemd understands the unit" "$(systemd-analyze verify --man=no "$TEST_DIR/units/nopwatch@a.service" 2>&1)" ""
+  has "and finds it hardened" "$(systemd-analyze security --offline=yes "$TEST_DIR/units/nopwatch@.service" 2>&1 | tail -n 1)" ': [0-3]\.[0-9] '
+  rm -r "$TEST_DIR/units"
+else
+  skip "systemd understands the unit" "there is no systemd-analyze"
 fi
 ok "make uninstall" run_make uninstall
 is "nothing is left" "$(cd "$to" && find . ! -type d)" ""

@@ -23,4 +23,9 @@ check-harm: export VM_KERNELS := $(HARM_KERNELS)
 check-harm: check-build vm-kernels
 	$(quiet)$(RUN_TESTS) harm
 
-.PHONY: vm-kernels check-vm check-harm
+# nopwatch@.service under systemd, in a machine of its own (debootstrap makes its root, once).
+check-service: export VM_KERNELS := amd64-7
+check-service: check-build vm-kernels
+	$(quiet)$(RUN_TESTS) service
+
+.PHONY: vm-kernels check-vm check-harm check-service
