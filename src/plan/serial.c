@@ -43,7 +43,7 @@ enum {
 	MOST_WORDS = 12,
 	/* A plan may come from anywhere. An event takes 8 KiB of memory here, and milliseconds in the kernel. */
 	MOST_IMAGES = 4096,
-	MOST_PROBES = 8192,
+	MOST_PROBES = 16384,
 	MOST_POINTS = 262144,
 	MOST_EVENTS = 8192
 };

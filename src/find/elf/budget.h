@@ -13,7 +13,7 @@
 #include "find/elf/elf.h"
 
 enum {
-	NW_MOST_PROBES = 8192,	 /* probes of different names in a run; libjvm.so has 500 */
+	NW_MOST_PROBES = 16384,	 /* probes of different names in a run; libjvm.so has 500 */
 	NW_MOST_SEGMENTS = 1024, /* segments to load; a program has less than ten */
 	NW_MOST_NAMESAKES = 4096, /* symbols of one name that are compared */
 	NW_MOST_NEEDED = 4096,	  /* libraries (DT_NEEDED) of a file */

@@ -221,6 +221,13 @@ struct finding {
 	nw_foreign_events found;
 };
 
+static bool is_own_group(const char *group)
+{
+	const char *session = nw_group_session(group);
+
+	return session && strtol(session, NULL, 10) == getpid();
+}
+
 static int add_event(void *arg, const struct nw_definition_line *line)
 {
 	struct finding *f = arg;
@@ -228,10 +235,9 @@ static int add_event(void *arg, const struct nw_definition_line *line)
 					 .ref_ctr = line->ref_ctr,
 					 .is_return = line->is_return,
 					 .hits = line->hits};
-	const char *session = nw_group_session(line->group);
 
-	event.session = session != NULL;
-	if (session && strtol(session, NULL, 10) == getpid())
+	event.session = nw_group_session(line->group) != NULL;
+	if (is_own_group(line->group))
 		return 0;
 	event.path = strndup(line->path, line->path_len);
 	if (!event.path || (strcmp(event.path, f->image->path) != 0 &&
@@ -264,6 +270,35 @@ static int add_event(void *arg, const struct nw_definition_line *line)
 		close(lock);
 	*slot = event;
 	return 0;
+}
+
+static int add_path(void *arg, const struct nw_definition_line *line)
+{
+	nw_strings *paths = arg;
+	const char *last = paths->count ? paths->item[paths->count - 1] : "";
+
+	/* Events of a file mostly follow each other. */
+	if (is_own_group(line->group) || (strlen(last) == line->path_len &&
+					  memcmp(last, line->path, line->path_len) == 0))
+		return 0;
+	return nw_strings_add(paths, line->path, line->path_len);
+}
+
+int nw_foreign_paths_read(const struct nw_tracefs *fs, nw_strings *out)
+{
+	int ret = nw_event_list_read(fs, NULL, add_path, out);
+
+	if (ret < 0)
+		nw_strings_free(out);
+	return ret;
+}
+
+bool nw_foreign_paths_have(const nw_strings *paths, const struct nw_image *image)
+{
+	nw_vec_each (paths, path)
+		if (strcmp(*path, image->path) == 0 || nw_image_is_at(image, *path))
+			return true;
+	return false;
 }
 
 int nw_foreign_events_read(const struct nw_tracefs *fs, const struct nw_image *image,

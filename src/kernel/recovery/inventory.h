@@ -118,6 +118,10 @@ struct nw_foreign_event {
 
 typedef NW_VEC(struct nw_foreign_event) nw_foreign_events;
 
+/* Lists the files of all events that are not of our own session, read once for many files: nobody has an event on a file that
+ * nw_foreign_paths_have() denies. Returns 0 or -errno. */
+int nw_foreign_paths_read(const struct nw_tracefs *fs, nw_strings *out);
+bool nw_foreign_paths_have(const nw_strings *paths, const struct nw_image *image);
 /* Lists all events of others on the file. threads: the target threads, which set_event_pid must contain; may be
  * empty. */
 int nw_foreign_events_read(const struct nw_tracefs *fs, const struct nw_image *image,

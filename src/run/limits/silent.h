@@ -20,6 +20,8 @@ struct nw_silent {
 	struct nw_process_facts process; /* the first process of -p */
 	nw_pids threads;		 /* of all processes of -p */
 	NW_VEC(struct nw_silent_file) files;
+	bool has_others;   /* the next is known */
+	nw_strings others; /* files of events that are not of this run */
 };
 
 int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *err);

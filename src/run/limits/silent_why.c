@@ -28,8 +28,9 @@ static struct nw_silent_file *file_of(struct nw_silent *silent,
 	fresh->mapped = nw_mapping_inspect(point->image->path, point->image, point->vaddr,
 					   request->pid_count ? request->pids : NULL,
 					   request->pid_count, &fresh->mapping, NULL) == 0;
-	nw_foreign_events_read(&silent->run->live.fs, point->image, &silent->threads,
-			       &fresh->foreign, NULL);
+	if (!silent->has_others || nw_foreign_paths_have(&silent->others, point->image))
+		nw_foreign_events_read(&silent->run->live.fs, point->image,
+				       &silent->threads, &fresh->foreign, NULL);
 	return fresh;
 }
 
@@ -37,6 +38,7 @@ int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *e
 {
 	*out = (struct nw_silent){.run = run};
 	nw_kernel_access_read(&out->kernel);
+	out->has_others = nw_foreign_paths_read(&run->live.fs, &out->others) == 0;
 	if (!run->request->pid_count)
 		return 0;
 	for (size_t i = 0; i < run->request->pid_count; i++) {
@@ -56,6 +58,7 @@ void nw_silent_close(struct nw_silent *silent)
 		nw_foreign_events_free(&file->foreign);
 	}
 	nw_vec_free(&silent->files);
+	nw_strings_free(&silent->others);
 	nw_vec_free(&silent->threads);
 	nw_process_facts_free(&silent->process);
 }
