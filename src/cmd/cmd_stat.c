@@ -376,6 +376,12 @@ int nw_stat_run(const struct nw_args *args, const struct nw_command *command,
 		nw_fail_usage(&err, "--raw goes with -f csv");
 		return nw_failure(command, &err);
 	}
+	if (args->from && args->engine == NW_ENGINE_KERNEL) {
+		nw_fail_usage(&err,
+			      "--engine=kernel goes with a live run: '%s' has each hit",
+			      args->from);
+		return nw_failure(command, &err);
+	}
 	if (nw_reports_open(&options, &s.reports, &err) < 0)
 		return nw_failure(command, &err);
 	if (s.serves && !args->dry_run &&

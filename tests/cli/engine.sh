@@ -51,5 +51,8 @@ refused "takes up to two keys" --by tid,pid,comm
 refused "takes tid, pid, comm and one argument" --by cpu
 refused "not paired by thread" --span 's=step__begin..step__end,key=i'
 refused "ARG:MIN:MAX:STEP looks at each hit" --hist i:0:10:1
+sample=$TESTS_LIB/../demo/sample.dat
+has "a recording has each hit" "$("$NOPWATCH" stat --engine=kernel --from "$sample" 2>&1; echo $?)" "^nopwatch: --engine=kernel goes with a live run"
+has "which auto reads" "$("$NOPWATCH" stat -j --engine=auto --from "$sample")" '"type":"attached".*"engine":"stream"'
 has "a wrong engine" "$("$NOPWATCH" stat --engine=bpf x 2>&1 | xargs)" "^nopwatch: --engine bpf: not stream, kernel or auto"
 finish
