@@ -191,6 +191,12 @@ size_t nw_summary_overflow_groups(const struct nw_summary *s)
 	return s->overflow_names.hashes.count;
 }
 
+uint64_t nw_summary_crowded_out(const struct nw_summary *s, size_t *most)
+{
+	*most = s->open.most;
+	return s->crowded_out;
+}
+
 size_t nw_summary_groups(const struct nw_summary *s)
 {
 	return s->groups.count;

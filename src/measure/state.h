@@ -87,6 +87,7 @@ struct nw_summary {
 	uint64_t loss_until; /* the ends of starts before this may be lost */
 	/* The same for gaps, but at least 1, because 0 as the time of the last hit means "none" */
 	uint64_t gap_least;
+	uint64_t crowded_out; /* starts that were given up since too many spans were open */
 	uint64_t lost;
 	bool lost_is_least;
 	uint64_t discarded;

@@ -160,9 +160,12 @@ static nw_noinline int begin_unusual(struct nw_summary *s, uint32_t span, uint64
 		row->inner++;
 		return 0;
 	}
+	bool full = s->open.open >= s->open.most;
 	int given_up = nw_open_push(&s->open, slot, span, key, start);
 	if (given_up > 0)
 		row->unmatched_starts += (uint64_t)given_up;
+	if (given_up > 0 && full)
+		s->crowded_out += (uint64_t)given_up;
 	return given_up < 0 ? given_up : 0;
 }
 

@@ -388,6 +388,8 @@ bool nw_summary_strays(const struct nw_summary *summary, size_t span,
 size_t nw_summary_groups(const struct nw_summary *summary);
 /* Returns how many groups share nw_group_overflow. NW_MOST_OVERFLOW_GROUPS means at least that many. */
 size_t nw_summary_overflow_groups(const struct nw_summary *summary);
+/* Returns how many starts were given up because *most spans were open. They are among the unmatched ones. */
+uint64_t nw_summary_crowded_out(const struct nw_summary *summary, size_t *most);
 const char *nw_summary_group_name(const struct nw_summary *summary, size_t group);
 const struct nw_group_rows *nw_summary_rows(const struct nw_summary *summary, size_t group,
 					    bool total);

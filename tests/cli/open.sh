@@ -84,3 +84,9 @@ for format in csv html; do
 done
 "$NOPWATCH" report --open --span 'x=myserver:nothing..myserver:no' "$sample" >/dev/null 2>err
 is "a span without probes is a mistake" $? 2
+
+# more open spans than a run keeps
+awk 'BEGIN { print "  app-1  [000] ..... 0.000000: op__done: (0x2) arg0=-1"
+  for (i = 0; i < 1048581; i++) printf "  app-1  [000] ..... 1.%06d: op__start: (0x1) arg0=%d\n", i % 1000000, i }' |
+  "$NOPWATCH" stat --span 'op=op__start..op__done,key=arg0' --from - >out 2>/dev/null
+has "a sentence says how many starts were given up" "$(cat out)" '^5 starts were given up, since 1048576 spans were open: they count as unmatched$'

@@ -478,6 +478,8 @@ END_TEST
 
 START_TEST(too_many_open_spans_never_make_a_wrong_latency)
 {
+	size_t most;
+
 	setup_options((struct nw_summary_options){.most_open = 3}, NW_KEY_TID);
 	hit(START, 1, 100);
 	hit(START, 1, 110);
@@ -498,6 +500,8 @@ START_TEST(too_many_open_spans_never_make_a_wrong_latency)
 	hit(DONE, 6, 211);
 	hit(DONE, 6, 212);
 	expect("1 1 25 33 / 3 3 0");
+	ck_assert_uint_eq(nw_summary_crowded_out(summary, &most), 3);
+	ck_assert_uint_eq(most, 3);
 }
 END_TEST
 

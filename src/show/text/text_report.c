@@ -627,6 +627,18 @@ static void folded_lines(const struct text *t)
 			      nw_group_overflow, beyond,
 			      beyond >= (size_t)NW_MOST_OVERFLOW_GROUPS ? "or more " : "",
 			      nw_summary_groups(report->summary) - 1);
+	size_t most;
+	uint64_t crowded = nw_summary_crowded_out(report->summary, &most);
+	if (crowded)
+		nw_buf_printf(
+			t->out,
+			nw_plural(
+				crowded,
+				"%" PRIu64
+				" start was given up, since %zu spans were open: it counts as unmatched\n",
+				"%" PRIu64
+				" starts were given up, since %zu spans were open: they count as unmatched\n"),
+			crowded, most);
 	nw_table_left_out(&t->left_out, t->out);
 }
 
