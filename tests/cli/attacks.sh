@@ -18,7 +18,7 @@ gcc -O2 -fPIC -shared -DLIBRARY "$TESTS_LIB/../programs/modules.c" -o plain.lib 
 bounded() {
   local status=$1 got
   shift
-  (ulimit -v "$memory"; "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >out 2>&1)
+  (ulimit -v "$memory"; "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >out 2>&1)
   read -r got seconds size <cost
   if [ "$got" = "$status" ] && [ "$seconds" -le 30 ] && [ "$size" -le $most ]; then
     pass "$* ($seconds s, $size MiB)"
@@ -86,7 +86,7 @@ else
       *func | *uprobe) spec=${words##* }:$spec:step words=${words% *} ;;
       esac
       # shellcheck disable=SC2086 # words
-      "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" $words "$spec" >out 2>&1
+      "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" $words "$spec" >out 2>&1
       is "$words $spec opens nothing that it should not" "$("$TESTS_LIB/opened" log "$name.lib")" ""
     done
   done

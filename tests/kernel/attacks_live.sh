@@ -31,7 +31,7 @@ stop() {
 bounded() {
   local status=$1 out=$2 got seconds size
   shift 2
-  "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >"$out" 2>"$out.err"
+  "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >"$out" 2>"$out.err"
   read -r got seconds size <cost
   if [ "$got" = "$status" ] && [ "$seconds" -le "${most_seconds:-40}" ] && [ "$size" -le $most ]; then
     pass "$* ($seconds s, $size MiB)"
@@ -67,7 +67,7 @@ opens_nothing_else() {
     "record -q --stack -n 20 -o named.dat uprobe:$modules:leaf -p $target" "report named.dat" "trace --from named.dat" \
     "stat -q -n 20 func:$PWD/zero.so:step(x) -p $target" "why -d 0.1 func:$PWD/zero.so:step -p $target"; do
     # shellcheck disable=SC2086 # words
-    "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" $words >out 2>&1
+    "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" $words >out 2>&1
     read -r got _ <cost
     is "$words: opens nothing that it should not" \
       "$got $("$TESTS_LIB/opened" log zero.so named.dat "$modules" "$NOPWATCH" . /dev/urandom /etc/ld.so.conf{,.d,.d/*})" "0 "
@@ -84,7 +84,7 @@ for name in zero fifo split; do
   bounded 0 $name.json stat -j --stack -n 20 "uprobe:$modules:leaf" -p $target
   named $name.json 1
   for signal in INT TERM; do
-    "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack "uprobe:$modules:leaf" -p $target >signal.json 2>signal.err &
+    "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack "uprobe:$modules:leaf" -p $target >signal.json 2>signal.err &
     tracer=$!
     armed_and_hit 5
     kill -$signal $tracer
@@ -93,7 +93,7 @@ for name in zero fifo split; do
     named signal.json 1
   done
   if need strace && strace -o /dev/null true 2>/dev/null; then
-    "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log \
+    "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log \
       "$NOPWATCH" stat -q --stack -n 20 "uprobe:$modules:leaf" -p $target >out 2>&1
     is "$name: nothing is opened that should not be" "$("$TESTS_LIB/opened" log "$name.so" "$modules" "$NOPWATCH")" ""
     [ $name != zero ] || opens_nothing_else
@@ -108,7 +108,7 @@ done
 cp whole shrinks
 attack alternate shrinks.so "$PWD/shrinks"
 start shrinks ./shrinks.so
-"$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack "uprobe:$modules:leaf" -p $target >shrinks.json 2>shrinks.err &
+"$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack "uprobe:$modules:leaf" -p $target >shrinks.json 2>shrinks.err &
 tracer=$!
 armed_and_hit 20
 : >shrinks
@@ -157,7 +157,7 @@ stop
 for i in $(seq 120); do cp plain.so "l$i.so"; done
 start many ./l{1..120}.so
 for limit in 64:64 64:4096; do
-  bounded_files() { prlimit --nofile=$limit "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >many.json 2>many.err; }
+  bounded_files() { prlimit --nofile=$limit "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" "$@" >many.json 2>many.err; }
   bounded_files stat -j --stack -n 20 --stack-size 16K "uprobe:$modules:leaf" -p $target
   is "files: $limit" $? 0
   named many.json 120
@@ -171,7 +171,7 @@ if [ "$(uname -m)" = x86_64 ]; then
   target=$!
   exec 3>go
   wait_for grep -q ready crowd.said
-  "$TESTS_LIB/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack -b 64M "uprobe:$PWD/plain.so:step" -p $target >crowd.json 2>crowd.err &
+  "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" "$NOPWATCH" stat -j --stack -b 64M "uprobe:$PWD/plain.so:step" -p $target >crowd.json 2>crowd.err &
   tracer=$!
   wait_for armed
   echo >&3
