@@ -34,8 +34,7 @@ int nw_summary_count_arg(struct nw_summary *s, int64_t group, uint32_t probe, si
 		return -ENOMEM;
 	struct nw_probe_row *row = probe_row(s, g, probe);
 	if (row->args && arg < s->shape.args[probe])
-		nw_histogram_add_summed(&row->args[arg], counted->count, counted->sum,
-					counted->is_signed);
+		nw_histogram_add_summed(&row->args[arg], counted);
 	return s->failed ? -ENOMEM : 0;
 }
 
@@ -46,8 +45,7 @@ int nw_summary_count_span(struct nw_summary *s, int64_t group, uint32_t span,
 
 	if (!g)
 		return -ENOMEM;
-	nw_histogram_add_summed(&span_row(s, g, span)->latency, counted->count,
-				counted->sum, counted->is_signed);
+	nw_histogram_add_summed(&span_row(s, g, span)->latency, counted);
 	return s->failed ? -ENOMEM : 0;
 }
 

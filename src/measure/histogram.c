@@ -267,34 +267,47 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value)
 		nw_histogram_count(h, &h->values, (uint64_t)value, 1);
 }
 
-void nw_histogram_add_summed(struct nw_histogram *h, uint64_t count, uint64_t sum,
-			     bool is_signed)
+/* Would the sum of these values, which are `above` more than `count` times `low`, be too large for its type? */
+static bool sum_wraps(const struct nw_counted *c, uint64_t above)
 {
-	if (!count)
-		return;
-	const uint64_t mean = is_signed ? (uint64_t)((int64_t)sum / (int64_t)count)
-					: sum / count;
-	const uint64_t more = count - 1;
+	const bool negative = c->is_signed && (int64_t)c->low < 0;
+	uint64_t size;
 
-	if (is_signed)
+	return nw_mul_overflows(negative ? -c->low : c->low, c->count, &size) ||
+	       (!negative && nw_add_overflows(size, above, &size)) ||
+	       (c->is_signed && size > (uint64_t)INT64_MAX + negative);
+}
+
+void nw_histogram_add_summed(struct nw_histogram *h, const struct nw_counted *c)
+{
+	if (!c->count)
+		return;
+	/* A sum that has wrapped around still tells this: it is less than the bucket's width, `count` times. */
+	const uint64_t above = c->sum - c->count * c->low, more = c->count - 1;
+	const uint64_t mean = c->low + above / c->count;
+	const bool negative = c->is_signed && (int64_t)mean < 0;
+
+	if (c->is_signed)
 		nw_histogram_add_signed(h, (int64_t)mean);
 	else
 		nw_histogram_add_unusual(h, mean);
 	h->usual = 0; /* the next value sets it */
 	if (!h->rough)
 		become_rough(h);
-	const double middle = is_signed ? (double)(int64_t)mean : (double)mean;
-	const double rest = is_signed ? (double)((int64_t)sum - (int64_t)mean)
-				      : (double)(sum - mean);
+	const double low = c->is_signed ? (double)(int64_t)c->low : (double)c->low;
+	const double middle = c->is_signed ? (double)(int64_t)mean : (double)mean;
 	const double from_origin = middle - h->origin;
-	h->shifted_sum += rest - h->origin * (double)more; /* exactly, as the sum is */
+	h->shifted_sum += (low - h->origin) * (double)more +
+			  (double)(above - above / c->count);
 	h->shifted_squares += from_origin * from_origin * (double)more;
 	h->count += more;
+	uint64_t rest = c->sum - mean;
+	if (sum_wraps(c, above))
+		rest = !c->is_signed ? UINT64_MAX : (uint64_t)INT64_MAX + negative;
 	if (h->is_signed)
-		add_signed_sum(h, (int64_t)(sum - mean));
-	else if (nw_add_overflows(h->sum, sum - mean, &h->sum))
+		add_signed_sum(h, (int64_t)rest);
+	else if (nw_add_overflows(h->sum, rest, &h->sum))
 		h->sum = UINT64_MAX;
-	const bool negative = is_signed && (int64_t)mean < 0;
 	if (more)
 		nw_histogram_count(h, negative ? &h->negatives : &h->values,
 				   negative ? -mean : mean, more);

@@ -62,10 +62,9 @@ void nw_histogram_add_signed(struct nw_histogram *h, int64_t value);
 /* Returns the ends of the bucket of an unsigned value; its count is 0. */
 struct nw_bucket nw_histogram_bucket_of(uint64_t value);
 /*
- * Adds values of one bucket of which only their number and their sum are known, as `count` times their mean. Count and sum stay
- * exact; min, max and deviation are off by less than the bucket's width. is_signed: the sum is an int64_t.
+ * Adds values of one bucket as `count` times their mean. Count and sum stay exact, but for a sum that stops at the largest number, as with
+ * single values; min, max and deviation are off by less than the bucket's width.
  */
-void nw_histogram_add_summed(struct nw_histogram *h, uint64_t count, uint64_t sum,
-			     bool is_signed);
+void nw_histogram_add_summed(struct nw_histogram *h, const struct nw_counted *counted);
 
 #endif

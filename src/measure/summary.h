@@ -320,10 +320,12 @@ int nw_summary_hit(struct nw_summary *summary, const struct nw_hit *hit, int32_t
 		   int64_t group);
 /* Takes several hits without values, if nothing is grouped and no span is keyed by process. */
 int nw_summary_hits(struct nw_summary *summary, const struct nw_hit *hits, size_t count);
-/* Values of one bucket of a histogram, of which only the number and the sum are known. */
+/* Values of one bucket of a histogram, of which only these are known. */
 struct nw_counted {
-	uint64_t count, sum; /* sum: as int64_t if is_signed */
-	bool is_signed;
+	uint64_t count;
+	uint64_t sum;	/* modulo 2^64: many large values wrap it around */
+	uint64_t low;	/* no value is below it, and none above the bucket that it is in */
+	bool is_signed; /* sum and low are of type int64_t */
 };
 /*
  * Add what the kernel has counted by itself: hits of a probe, values of an argument, latencies of a span, and starts and ends

@@ -51,6 +51,7 @@ refused "takes up to two keys" --by tid,pid,comm
 refused "takes tid, pid, comm and one argument" --by cpu
 refused "not paired by thread" --span 's=step__begin..step__end,key=i'
 refused "ARG:MIN:MAX:STEP looks at each hit" --hist i:0:10:1
+refused "the maps would take [0-9]{4} MB of memory in the kernel, and may take 512 MB" "func:$NOPWATCH:nw_p*"
 sample=$TESTS_LIB/../demo/sample.dat
 has "a recording has each hit" "$("$NOPWATCH" stat --engine=kernel --from "$sample" 2>&1; echo $?)" "^nopwatch: --engine=kernel goes with a live run"
 has "which auto reads" "$("$NOPWATCH" stat -j --engine=auto --from "$sample")" '"type":"attached".*"engine":"stream"'

@@ -510,9 +510,10 @@ START_TEST(sums_of_narrow_rows_are_as_good_as_values)
 			nw_histogram_add(&values, value);
 			sum += value;
 		}
-		nw_histogram_add_summed(&rows, 1 + low / 128 % 5, sum, false);
+		nw_histogram_add_summed(
+			&rows, &(struct nw_counted){1 + low / 128 % 5, sum, low, false});
 	}
-	nw_histogram_add_summed(&rows, 0, 0, false);
+	nw_histogram_add_summed(&rows, &(struct nw_counted){0});
 	ck_assert_uint_eq(rows.count, values.count);
 	ck_assert_uint_eq(rows.sum, values.sum);
 	ck_assert_double_eq_tol(nw_histogram_mean(&rows), nw_histogram_mean(&values), 1e-6);
@@ -537,11 +538,13 @@ START_TEST(sums_of_negative_values_are_added)
 {
 	static const int64_t some[] = {-7, -7, -7, 5, 5, INT64_MIN};
 	struct nw_histogram values = of_signed(some, 6), rows = {0};
-	const int64_t sevens = -21;
+	const struct nw_counted counted[] = {
+		{3, (uint64_t)-21, (uint64_t)-7, true},
+		{2, 10, 5, true},
+		{1, (uint64_t)INT64_MIN, (uint64_t)INT64_MIN, true}};
 
-	nw_histogram_add_summed(&rows, 3, (uint64_t)sevens, true);
-	nw_histogram_add_summed(&rows, 2, 10, true);
-	nw_histogram_add_summed(&rows, 1, (uint64_t)INT64_MIN, true);
+	for (size_t i = 0; i < NW_COUNT(counted); i++)
+		nw_histogram_add_summed(&rows, &counted[i]);
 	ck_assert_uint_eq(rows.count, 6);
 	ck_assert_int_eq((int64_t)rows.min, INT64_MIN);
 	ck_assert_int_eq((int64_t)rows.max, 5);
@@ -551,8 +554,56 @@ START_TEST(sums_of_negative_values_are_added)
 }
 END_TEST
 
+/* Two pointers, or three values of -1 without a sign, have a sum of more than 64 bits. */
+START_TEST(sums_that_wrap_around_tell_their_values)
+{
+	static const struct {
+		uint64_t low, last; /* values: `low` once and `last` for the rest */
+		uint64_t count;
+		bool is_signed;
+	} some[] = {
+		{UINT64_MAX, UINT64_MAX, 2, false},
+		{UINT64_MAX, UINT64_MAX, 1000000, false},
+		{UINT64_C(0xffff880000000000), UINT64_C(0xffff880000001000), 300, false},
+		{UINT64_C(0x7f0000000000), UINT64_C(0x7f0000100000), 200000, false},
+		{INT64_MAX, INT64_MAX, 5, true},
+		{(uint64_t)INT64_MIN, (uint64_t)INT64_MIN, 3, true},
+	};
+
+	for (size_t i = 0; i < NW_COUNT(some); i++) {
+		struct nw_histogram values = {0}, row = {0};
+		struct nw_counted counted = {0, 0, some[i].low, some[i].is_signed};
+		for (; counted.count < some[i].count; counted.count++) {
+			uint64_t value = counted.count ? some[i].last : some[i].low;
+			if (some[i].is_signed)
+				nw_histogram_add_signed(&values, (int64_t)value);
+			else
+				nw_histogram_add(&values, value);
+			counted.sum += value;
+		}
+		nw_histogram_add_summed(&row, &counted);
+		ck_assert_uint_eq(row.count, values.count);
+		ck_assert_uint_eq(row.sum, values.sum);
+		ck_assert_uint_le(row.max, some[i].last);
+		ck_assert_uint_ge(row.min, some[i].low);
+		ck_assert_double_eq_tol(nw_histogram_mean(&row), nw_histogram_mean(&values),
+					fabs(nw_histogram_mean(&values)) * 1e-12);
+		struct nw_bucket a, b;
+		unsigned int at = 0, other = 0;
+		while (nw_histogram_next(&values, &at, &a)) {
+			ck_assert(nw_histogram_next(&row, &other, &b));
+			ck_assert_uint_eq(a.low, b.low);
+			ck_assert_uint_eq(a.count, b.count);
+		}
+		nw_histogram_free(&values);
+		nw_histogram_free(&row);
+	}
+}
+END_TEST
+
 UNIT_MAIN("histogram", sums_of_narrow_rows_are_as_good_as_values,
-	  sums_of_negative_values_are_added, only_buckets_in_use_are_cleared_and_merged,
+	  sums_that_wrap_around_tell_their_values, sums_of_negative_values_are_added,
+	  only_buckets_in_use_are_cleared_and_merged,
 	  the_same_value_is_added_many_times_at_once,
 	  every_value_is_in_a_narrow_bucket_next_to_others,
 	  buckets_are_where_they_should_be, an_empty_histogram_is_all_zero,

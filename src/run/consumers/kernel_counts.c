@@ -15,13 +15,21 @@ typedef NW_VEC(struct nw_counted_thread) nw_counted_threads;
 
 /* ---- threads ------------------------------------------------------------------------ */
 
+static struct nw_task *find_ended(const struct nw_kernel_counts *c, int32_t tid)
+{
+	nw_hash_each (&c->ended_numbers, nw_hash64((uint32_t)tid), at)
+		if (c->ended.item[at].tid == tid)
+			return &c->ended.item[at];
+	return NULL;
+}
+
 /* Returns what is known of a thread, whether it lives or not. The tasks of the run know no thread that has ended. */
 static struct nw_task task_of(const struct nw_kernel_counts *c, int32_t tid)
 {
-	for (size_t i = c->ended.count; i-- > 0;)
-		if (c->ended.item[i].tid == tid)
-			return c->ended.item[i];
-	const struct nw_task *task = nw_run_task(c->run, tid);
+	const struct nw_task *task = find_ended(c, tid);
+
+	if (!task)
+		task = nw_run_task(c->run, tid);
 	return task ? *task : (struct nw_task){.tid = tid, .pid = tid, .wanted = true};
 }
 
@@ -32,7 +40,11 @@ int nw_kernel_counts_exit(struct nw_kernel_counts *c, int32_t tid)
 	/* Of threads that do not count nothing is kept; a later thread may get the number. */
 	if (!task || (c->run->result->restricted && !task->wanted))
 		return 0;
-	struct nw_task *slot = nw_vec_add(&c->ended);
+	struct nw_task *slot = find_ended(c, tid);
+	if (!slot && (slot = nw_vec_add(&c->ended)) &&
+	    nw_hash_table_add(&c->ended_numbers, nw_hash64((uint32_t)tid),
+			      c->ended.count - 1) < 0)
+		return -ENOMEM;
 	if (!slot)
 		return -ENOMEM;
 	*slot = *task;
@@ -82,7 +94,11 @@ static int find_group(struct nw_kernel_counts *c, const struct nw_counted_map *m
 static int add_row(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 		   const struct nw_kernel_map_row *row, struct nw_summary *summary)
 {
-	const struct nw_counted counted = {row->hits, row->sum, map->is_signed};
+	const struct nw_counted counted = {.count = row->hits,
+					   .sum = row->sum,
+					   .low = map->value < 0 ? 0
+								 : row->key[map->value].low,
+					   .is_signed = map->is_signed};
 	int64_t group;
 	int ret = row->hits && map->what != NW_COUNTED_ENDS
 			  ? find_group(c, map, row, summary, &group)
@@ -330,6 +346,7 @@ void nw_kernel_counts_close(struct nw_kernel_counts *c)
 		free(file->event);
 	nw_vec_free(&c->files);
 	nw_vec_free(&c->ended);
+	nw_hash_table_free(&c->ended_numbers);
 	free(c->event_file);
 	free(c->hits);
 	*c = (struct nw_kernel_counts){0};

@@ -54,9 +54,10 @@ struct nw_kernel_counts {
 	struct nw_triggers triggers;
 	NW_VEC(struct nw_counted_map) maps;
 	NW_VEC(struct nw_counted_file) files;
-	size_t *event_file; /* by probe: its event's file */
-	NW_VEC(struct nw_task)
-	ended;		     /* threads that have ended, by the time of their end */
+	size_t *event_file;		    /* by probe: its event's file */
+	NW_VEC(struct nw_task) ended;	    /* threads that have ended, each number once */
+	struct nw_hash_table ended_numbers; /* by number: the index of its last thread */
+	size_t room;	     /* entries of all maps, also of those that keep starts */
 	uint64_t *hits;	     /* by probe: those of all groups */
 	uint64_t dropped;    /* hits for which maps had no room */
 	const char *by_name; /* the argument that groups; NULL: none */

@@ -14,7 +14,8 @@ enum {
 	EXACT_BITS = 11,   /* values below 2^11 have a row of their own */
 	RANGE_BITS = 6,	   /* each range above is 64 times as wide as the one before */
 	LATENCY_BITS = 35, /* the last range also has what is longer than 34 s */
-	MOST_SPANS = 256
+	/* Entries of all maps together. The kernel makes all entries of a map with it, about 500 bytes each. */
+	MOST_ROOM = 1 << 20
 };
 
 /* ---- what is refused ---------------------------------------------------------------- */
@@ -211,8 +212,9 @@ static int add_map(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 		   const char *keys, const char *text, const char *filter)
 {
 	const struct nw_counted_file *file = &c->files.item[map->file];
-	nw_cleanup(nw_free_ptr) char *whole = nw_text(
-		"hist:keys=%s:size=%d%s", keys, strchr(keys, ',') ? SIZE_BY : SIZE, text);
+	const int size = strchr(keys, ',') ? SIZE_BY : SIZE;
+	nw_cleanup(nw_free_ptr) char *whole = nw_text("hist:keys=%s:size=%d%s", keys, size,
+						      text);
 	const struct nw_hist_trigger trigger = {.synthetic = file->synthetic,
 						.event = file->event,
 						.text = whole,
@@ -226,6 +228,7 @@ static int add_map(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 	if (!slot)
 		return -ENOMEM;
 	*slot = *map;
+	c->room += (size_t)size;
 	slot->keys = strdup(keys);
 	slot->filter = strdup(filter);
 	return slot->keys && slot->filter ? 0 : -ENOMEM;
@@ -473,6 +476,7 @@ static int add_start(struct nw_kernel_counts *c, uint32_t span, const struct pas
 		.text = text,
 		.filter = (char[]){""}};
 
+	c->room += SIZE;
 	return text ? nw_triggers_add(&c->triggers, &trigger) : -ENOMEM;
 }
 
@@ -518,9 +522,18 @@ static int check_asked(const struct nw_measure *m, const struct nw_request *requ
 	nw_vec_each (&m->hists, hist)
 		if (!why && hist->shape.buckets)
 			why = "--hist ARG:MIN:MAX:STEP looks at each hit; --hist ARG shows powers of two";
-	if (!why && m->spans.count > MOST_SPANS)
-		why = "it times up to 256 kinds of spans; narrow the specs";
 	return why ? refuse(err, why) : 0;
+}
+
+static int check_room(const struct nw_kernel_counts *c, struct nw_error *err)
+{
+	if (c->room <= MOST_ROOM)
+		return 0;
+	nw_fail(err, ENOTSUP,
+		"--engine=kernel: the maps would take %zu MB of memory in the kernel, and may take 512 MB",
+		c->room >> 11);
+	nw_error_hint(err, "--engine=stream needs no maps; or name fewer probes");
+	return -ENOTSUP;
 }
 
 int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
@@ -555,5 +568,5 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 		ret = add_span(out, i, err);
 	for (uint32_t i = 0; ret == 0 && i < probes; i++)
 		ret = add_probe(out, m, i, err);
-	return ret;
+	return ret == 0 ? check_room(out, err) : ret;
 }
