@@ -121,10 +121,23 @@ nw_mount() {
   [ -n "$nw_top" ]
 }
 
+# DIRECTORY MODE: is it root's, with such a mode, so that nobody else can have put something there?
+nw_is_roots() {
+  # shellcheck disable=SC2046 # MODE, LINKS, OWNER
+  set -- "$2" $(ls -ldn "$1" 2>/dev/null)
+  [ "${4:-}" = 0 ] || return 1
+  # shellcheck disable=SC2254 # it is a pattern
+  case $2 in $1) ;; *) return 1 ;; esac
+}
+
 nw_find_tracefs() {
   [ -r /proc/mounts ] || mount -t proc proc /proc 2>/dev/null || nw_die "there is no /proc"
   nw_state=/run/nopwatch
-  [ -z "${NOPWATCH_STATE_DIR:-}" ] || nw_state=$NOPWATCH_STATE_DIR/nopwatch-0
+  if [ -n "${NOPWATCH_STATE_DIR:-}" ]; then
+    nw_is_roots "$NOPWATCH_STATE_DIR/." 'd????-??-*' || nw_is_roots "$NOPWATCH_STATE_DIR/." 'd????????[tT]*' ||
+      nw_die "cannot keep files in '$NOPWATCH_STATE_DIR': other users can rename what is in it"
+    nw_state=$NOPWATCH_STATE_DIR/nopwatch-0
+  fi
   nw_top=${NOPWATCH_TRACEFS:-}
   [ -n "$nw_top" ] || nw_look_at_mounts
   [ -n "$nw_top" ] || nw_mount tracefs /sys/kernel/tracing || nw_mount debugfs /sys/kernel/debug ||
@@ -299,7 +312,7 @@ nw_write_note() {
   fi
   [ -d "${nw_state%/*}" ] || return
   mkdir -m 700 "$nw_state" 2>/dev/null
-  [ -d "$nw_state" ] && [ ! -h "$nw_state" ] || return
+  nw_is_roots "$nw_state" 'd????-??-*' || return
   nw_note=$nw_state/${nw_group#nopwatch_}.top
   { printf '%send\n' "$nw_old" >"$nw_note"; } 2>/dev/null
 }
@@ -651,7 +664,7 @@ nw_sweep() {
   done
   for nw_at in "$nw_state"/sh*_*.top; do
     nw_one=${nw_at##*/}
-    [ -f "$nw_at" ] && [ ! -h "$nw_at" ] && nw_is_dead "nopwatch_${nw_one%.top}" && nw_put_back "$nw_at"
+    [ -f "$nw_at" ] && [ ! -h "$nw_at" ] && nw_is_roots "$nw_state" 'd????-??-*' && nw_is_dead "nopwatch_${nw_one%.top}" && nw_put_back "$nw_at"
   done
 }
 

@@ -51,6 +51,33 @@ said=$(NOPWATCH_TRACEFS=/nonexistent sh odd.sh 2>&1)
 ok "and runs nothing" test ! -e hit
 has "no tracefs is said" "$said" "^nopwatch: may not use /nonexistent"
 
+# a place for notes that others could put notes into; root would put back settings that these tell
+if [ "$(id -u)" = 0 ]; then
+  mkdir -p fake/events ours shared && : >fake/uprobe_events && : >fake/trace && mkdir -m 700 shared/nopwatch-0
+  printf 'events 0\nend\n' >shared/nopwatch-0/sh1_4194303_1.top
+  for shell in dash "busybox sh" bash; do
+    command -v ${shell%% *} >/dev/null || continue
+    note() { # DIRECTORY: what a script says that finds a dead one's note there
+      # shellcheck disable=SC2086 # a command and its argument
+      NOPWATCH_STATE_DIR=$PWD/$1 NOPWATCH_TRACEFS=$PWD/fake timeout 20 $shell script.sh 2>&1
+    }
+    chmod 777 shared
+    has "$shell: a directory in which others can rename is refused" "$(note shared)" "^nopwatch: cannot keep files in '$PWD/shared': other users can rename what is in it"
+    chmod 1777 shared
+    chown 4711 shared/nopwatch-0
+    hasnt "$shell: a note in another user's directory is not believed" "$(note shared)" 'put back|cannot keep'
+    chown 0 shared/nopwatch-0
+    mv shared/nopwatch-0 ours/notes && ln -s ../ours/notes shared/nopwatch-0
+    hasnt "$shell: nor behind a link" "$(note shared)" 'put back|cannot keep'
+    rm shared/nopwatch-0 && mv ours/notes shared/nopwatch-0
+    cp -p shared/nopwatch-0/*.top kept
+    has "$shell: one in root's is" "$(note shared)" '^nopwatch: put back what sh1_4194303_1.top had noted'
+    cp -p kept shared/nopwatch-0/sh1_4194303_1.top
+  done
+else
+  skip "notes of others" "needs root"
+fi
+
 # another machine's file
 copy_sdt
 if command -v aarch64-linux-gnu-gcc >/dev/null && [ -f include/sys/sdt.h ]; then
