@@ -403,6 +403,9 @@ int nw_open_regular_in(const char *root, const char *path) nw_must_check;
 /* May a file that this user owns be taken for what it is called? Files of root and of our own user may: nobody else can have put
  * their content there. */
 bool nw_is_trusted(uid_t owner);
+/* Do the permissions let other users than the owner and root write? A user's own group is that user. */
+struct stat;
+bool nw_others_may_write(const struct stat *st);
 /* Opens the input that the user named. For a FIFO it waits, because `<(COMMAND)` is one. */
 int nw_open_input(const char *path) nw_must_check;
 /* Is nearly all of the open file a hole: above 64 MiB, less than a 64th of it on disk? Reading it would take time and

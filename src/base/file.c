@@ -130,6 +130,13 @@ bool nw_is_trusted(uid_t owner)
 	return owner == 0 || owner == geteuid();
 }
 
+bool nw_others_may_write(const struct stat *st)
+{
+	bool own_group = st->st_uid == geteuid() && st->st_gid == getegid();
+
+	return st->st_mode & (own_group ? S_IWOTH : S_IWGRP | S_IWOTH);
+}
+
 bool nw_is_overlay(int fd)
 {
 	struct statfs fs;

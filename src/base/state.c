@@ -63,10 +63,8 @@ int nw_state_check(const char *dir, struct nw_error *err)
 	if (!S_ISDIR(st.st_mode))
 		return nw_fail(err, ENOTDIR,
 			       "cannot keep files in '%s': it is no directory", dir);
-	/* Without the sticky bit others could put a directory of theirs in the place of ours. A user's own group is that user. */
-	bool own_group = st.st_uid == geteuid() && st.st_gid == getegid();
-	mode_t others = own_group ? 002 : 022;
-	if (((st.st_mode & others) && !(st.st_mode & S_ISVTX)) ||
+	/* Without the sticky bit others could put a directory of theirs in the place of ours. */
+	if ((nw_others_may_write(&st) && !(st.st_mode & S_ISVTX)) ||
 	    !nw_is_trusted(st.st_uid)) {
 		nw_fail(err, EPERM,
 			"cannot keep files in '%s': other users can rename what is in it",

@@ -12,7 +12,10 @@ static int check_signal(const struct nw_command *command, const struct nw_args *
 {
 	const char *name = args->format->name;
 	bool slower = nw_slower_asked(&args->slower);
-	const char *single = slower ? "slower" : "stack";
+	const char *single = slower		  ? "slower"
+			     : args->slowest	  ? "slowest"
+			     : args->stacks.count ? "stack"
+						  : NULL;
 
 	if (!args->format->one_signal)
 		return 0;
@@ -21,7 +24,7 @@ static int check_signal(const struct nw_command *command, const struct nw_args *
 		nw_error_hint(err, "add --slower TIME; --slower 1ns shows every span");
 		return -EINVAL;
 	}
-	if (command->shows != NW_SHOWS_REPORTS || (!slower && !args->stacks.count))
+	if (command->shows != NW_SHOWS_REPORTS || !single)
 		return 0;
 	nw_fail_usage(err,
 		      "--%s: -f %s of '%s' has metrics only, since a file has one signal",

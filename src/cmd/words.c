@@ -43,11 +43,11 @@ static int check_owner(int fd, const char *path, struct nw_error *err)
 	if (fstat(fd, &st) < 0)
 		return nw_fail(err, errno, "cannot read options from '%s': %s", path,
 			       nw_strerror(errno));
-	if (nw_is_trusted(st.st_uid) && !(st.st_mode & S_IWOTH))
+	if (nw_is_trusted(st.st_uid) && !nw_others_may_write(&st))
 		return 0;
 	nw_fail(err, EPERM,
 		"other users can write to '%s', which may name commands: not read", path);
-	nw_error_hint(err, "as its owner: chmod o-w %s; as root: chown root %s", path,
+	nw_error_hint(err, "as its owner: chmod go-w %s; as root: chown root %s", path,
 		      path);
 	return -EPERM;
 }

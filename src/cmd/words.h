@@ -2,8 +2,8 @@
 /*
  * Files of options. A word @FILE in front of `--` stands for the words in FILE: one option a line, or several, as on the
  * command line. '...' keeps blanks in a word; a line that begins with # is a comment. Words of a file are not looked up
- * again. The file must be a regular one of at most 64 KiB that belongs to root or to us, and that not everybody can
- * write to, because it may name commands.
+ * again. The file must be a regular one of at most 64 KiB that belongs to root or to us, and that nobody else
+ * can write to, because it may name commands.
  */
 #ifndef NOPWATCH_CMD_WORDS_H
 #define NOPWATCH_CMD_WORDS_H

@@ -102,6 +102,7 @@ refused() { # WHAT LINE COMMAND...
 }
 refused "hits are no signal" "-f otlp shows slow spans, not hits" trace -f otlp --from "$sample"
 refused "spans do not go between metrics" "--slower: -f otlp of 'report' has metrics only, since a file has one signal" report -f otlp --slower 1ms "$sample"
+refused "nor the slowest ones" "--slowest: -f otlp of 'report' has metrics only, since a file has one signal" report -f otlp --slowest 3 "$sample"
 refused "nor stacks" "--stack: -f otlp of 'stat' has metrics only, since a file has one signal" stat -f otlp --stack --from "$sample"
 refused "several runs have no time of theirs" "-f otlp shows one recording, without --by host" report -f otlp "$sample" "$sample"
 refused "buckets are its own" "--buckets goes with -f openmetrics, and with serve" report -f otlp --buckets 1ms "$sample"

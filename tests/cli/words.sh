@@ -56,7 +56,14 @@ rm conf
 conf '-j\n'
 chmod 646 conf
 refused 1 "^nopwatch: other users can write to 'conf', which may name commands: not read$"
-has "and what to do" "$said" '^nopwatch: as its owner: chmod o-w conf; as root: chown root conf$'
+if [ "$(id -u)" = 0 ]; then
+  chmod 664 conf
+  ok "root's own group may write" "$NOPWATCH" list @conf "$SERVER"
+  chgrp 4711 conf
+  refused 1 "^nopwatch: other users can write to 'conf', which may name commands: not read$"
+  chgrp 0 conf
+fi
+has "and what to do" "$said" '^nopwatch: as its owner: chmod go-w conf; as root: chown root conf$'
 if [ "$(id -u)" = 0 ]; then
   chmod 644 conf
   chown 4711 conf
