@@ -100,7 +100,7 @@ static bool cut_parts(char *range, uint64_t *parts)
 
 int nw_boundaries_parse(const char *text, struct nw_boundaries *out, struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *copy = strdup(text);
+	nw_cleanup(nw_free_ptr) char *copy = nw_text("%s", text);
 	uint64_t from, to, parts;
 
 	*out = (struct nw_boundaries){.given = true};

@@ -201,7 +201,8 @@ static int match_usdt(const struct nw_spec *spec, const struct nw_scope *scope,
 		struct nw_probe *probe = nw_probe_find(selection, image, site->provider,
 						       site->name);
 		if (!probe && selection->probes.count >= NW_MOST_PROBES) {
-			nw_fail(err, EFBIG, "with '%s' the run has more than %d probes (file %s)",
+			nw_fail(err, EFBIG,
+				"with '%s' the run has more than %d probes (file %s)",
 				spec->text, NW_MOST_PROBES, image->path);
 			nw_error_hint(err, "name fewer of them");
 			return -EFBIG;

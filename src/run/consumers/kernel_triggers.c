@@ -555,9 +555,12 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 	int ret = lacks ? refuse(err, lacks) : check_asked(m, run->request, err);
 	if (ret == 0)
 		ret = check_by(out, err);
-	nw_vec_each (&m->spans, span)
-		if (ret == 0 && (ret = check_span(span, err)) == 0)
-			ret = check_ends(out, span, err);
+	nw_vec_each (&m->spans, def) {
+		if (ret == 0)
+			ret = check_span(def, err);
+		if (ret == 0)
+			ret = check_ends(out, def, err);
+	}
 	if (ret == 0 && (!out->hits || !out->event_file ||
 			 nw_strings_addf(&out->triggers.synthetic, "%s u64 lat",
 					 result->plan.group) < 0))
