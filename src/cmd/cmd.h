@@ -66,6 +66,8 @@ struct nw_args {
 	const char *listen;	      /* --listen */
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not given */
+	const char *name, *kernel; /* --name, --kernel: counts that stay; NULL: not given */
+	const struct nw_kept *kept; /* the counts that --kernel names */
 	bool enable, foreign;
 	struct nw_boundaries boundaries; /* --buckets */
 	struct nw_view view;		 /* --sort, --all-rows; and --top, after parsing */

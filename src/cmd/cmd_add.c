@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "counts.h"
 #include "manage.h"
 
 static int add(struct nw_management *m, const struct nw_selection *selection,
@@ -20,6 +21,8 @@ static int add(struct nw_management *m, const struct nw_selection *selection,
 
 static int run(const struct nw_args *args)
 {
+	if (args->engine != NW_ENGINE_DEFAULT || nw_counts_options(args))
+		return nw_counts_add(args);
 	struct nw_selection selection = {0};
 	struct nw_management m = {.fs = {.root = -1}};
 	struct nw_error err;
@@ -59,17 +62,22 @@ const struct nw_command nw_cmd_add = {
 	.usage = "SPEC... [-p PID | -x FILE] [--group NAME] [--instance NAME] [--enable]",
 	.examples = "  nopwatch add -x ./server 'myserver:*'\n"
 		    "  nopwatch add --enable usdt:./server:myserver:request__start\n"
-		    "  nopwatch add --group mine func:./server:handle\n"
 		    "  nopwatch add --dry-run -x ./server 'myserver:*'\n"
-		    "  nopwatch add -p 4711 'app:start(id)'\n",
+		    "  nopwatch add -p 4711 'app:start(id)'\n"
+		    "  nopwatch add --engine=kernel --name night -p 4711 'app:*'\n",
 	.details =
 		"One event a site, sdt_PROVIDER:NAME, NAME_1, ..., as perf and trace-cmd call them, or\n"
 		"probe_FILE:FUNCTION; they stay until `nopwatch remove`. All are defined, or none. What\n"
 		"is there already is left as it is. Nothing is enabled without --enable, so\n"
 		"`perf record -e sdt_PROVIDER:NAME` works. With --instance, that instance is made if\n"
 		"need be, and is where `enable` enables them. perf and trace-cmd show strings as numbers,\n"
-		"or with --kernel-strings as text: for programs whose strings are short.",
+		"or with --kernel-strings as text: for programs whose strings are short.\n"
+		"\n"
+		"With --engine=kernel it leaves no events for other tools, but counts: what stat counts\n"
+		"with it, by --span, --by and --hist, goes on in the kernel when nopwatch has ended.\n"
+		"`nopwatch report --kernel NAME` shows it at any time, `nopwatch remove NAME` ends it.",
 	.options = NW_OPTIONS_EVENTS
-	"group instance enable string-size kernel-strings no-demangle force",
+	"group instance enable string-size kernel-strings no-demangle force "
+	"engine name by span hist",
 	.run = run,
 };

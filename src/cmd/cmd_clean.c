@@ -16,6 +16,12 @@ static int print(const struct nw_args *args, const struct nw_clean_report *repor
 			       "%zu event made by `nopwatch add` stay (`nopwatch remove '*'` takes them away)\n",
 			       "%zu events made by `nopwatch add` stay (`nopwatch remove '*'` takes them away)\n"),
 		       report->persistent);
+	if (!args->quiet && report->kept)
+		printf(nw_plural(
+			       report->kept,
+			       "the kernel goes on counting for %u `nopwatch add --engine=kernel` (`nopwatch remove NAME` ends it)\n",
+			       "the kernel goes on counting for %u `nopwatch add --engine=kernel` (`nopwatch remove NAME` ends it)\n"),
+		       report->kept);
 	if (!args->quiet && report->waiting)
 		printf(nw_plural(
 			       report->waiting,

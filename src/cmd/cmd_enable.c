@@ -9,6 +9,7 @@ struct verb {
 	const struct nw_command *command;
 	bool must_match; /* it is an error if no event matches */
 	bool was_on;	 /* without tracefs: assume that the events are enabled */
+	bool counts;	 /* it also applies to counts that stay */
 	int (*apply)(struct nw_management *m, const struct nw_uprobe_event *event,
 		     struct nw_error *err);
 };
@@ -76,7 +77,7 @@ static int assume(struct nw_management *m, const struct verb *verb, struct nw_er
 static int apply(struct nw_management *m, const struct verb *verb, struct nw_error *err)
 {
 	const struct nw_inventory *inventory = nw_manager_inventory(m->manager);
-	struct nw_pick picked = {.lenient = !verb->must_match};
+	struct nw_pick picked = {.lenient = !verb->must_match, .counts = verb->counts};
 	int ret = nw_management_pick(m, &picked, err);
 
 	if (ret == 0)
@@ -109,17 +110,17 @@ static int run(const struct nw_args *args, const struct verb *verb)
 
 static int run_enable(const struct nw_args *args)
 {
-	return run(args, &(struct verb){&nw_cmd_enable, true, false, enable});
+	return run(args, &(struct verb){&nw_cmd_enable, true, false, false, enable});
 }
 
 static int run_disable(const struct nw_args *args)
 {
-	return run(args, &(struct verb){&nw_cmd_disable, false, true, disable});
+	return run(args, &(struct verb){&nw_cmd_disable, false, true, false, disable});
 }
 
 static int run_remove(const struct nw_args *args)
 {
-	return run(args, &(struct verb){&nw_cmd_remove, false, true, remove_event});
+	return run(args, &(struct verb){&nw_cmd_remove, false, true, true, remove_event});
 }
 
 const struct nw_command nw_cmd_enable = {
@@ -149,12 +150,13 @@ const struct nw_command nw_cmd_disable = {
 const struct nw_command nw_cmd_remove = {
 	.name = "remove",
 	.summary = "remove events that add has defined",
-	.usage = "SPEC|GROUP:EVENT... [--foreign] [--force]",
+	.usage = "SPEC|GROUP:EVENT|NAME... [--foreign] [--force]",
 	.details =
 		"Disables them wherever nopwatch has enabled them, and deletes them; all of them, or\n"
 		"none. What somebody else has enabled is named and stays, unless --force. What\n"
 		"somebody else has made stays, unless --foreign. `nopwatch remove '*'` removes all\n"
-		"that is ours, and is no failure where nothing is.",
+		"that is ours, and is no failure where nothing is. NAME: the counts that add\n"
+		"--engine=kernel has left under this name.",
 	.options = NW_OPTIONS_EVENTS "foreign force",
 	.run = run_remove,
 };

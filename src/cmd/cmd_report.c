@@ -1,13 +1,60 @@
 // SPDX-License-Identifier: MIT
 /* report: prints the summary of a recording, like stat --from FILE, or one summary of several results. */
+#include <string.h>
+
+#include "kernel/recovery/kept.h"
 #include "saved.h"
 #include "stat.h"
+
+/* Options that say what is counted belong to `add`. Returns the first one; NULL: there is none. */
+static const char *asks_for_more(const struct nw_args *args)
+{
+	return args->by		    ? "--by"
+	       : args->spans.count  ? "--span"
+	       : args->hists.count  ? "--hist"
+	       : args->interval_ns  ? "-i"
+	       : args->stacks.count ? "--stack"
+	       : args->words.count  ? "FILE"
+				    : NULL;
+}
+
+/* --kernel NAME: the summary of counts that stay, with what `add` was asked for. */
+static int report_kept(const struct nw_args *args)
+{
+	const char *more = asks_for_more(args);
+	struct nw_args stat = *args;
+	struct nw_kept kept = {0};
+	struct nw_error err;
+	int ret =
+		more ? nw_fail_usage(
+			       &err,
+			       "--kernel reads what the kernel has counted: %s was to be said to `nopwatch add`",
+			       more)
+		     : nw_kept_read(args->kernel, &kept, &err);
+
+	if (ret < 0)
+		return nw_failure(&nw_cmd_report, &err);
+	stat.kept = &kept;
+	stat.by = kept.by;
+	stat.engine = NW_ENGINE_KERNEL;
+	memset(&stat.spans, 0, sizeof(stat.spans));
+	memset(&stat.hists, 0, sizeof(stat.hists));
+	stat.spans.item = (const char **)kept.spans.item;
+	stat.spans.count = kept.spans.count;
+	stat.hists.item = (const char **)kept.hists.item;
+	stat.hists.count = kept.hists.count;
+	int status = nw_cmd_stat.run(&stat);
+	nw_kept_free(&kept);
+	return status;
+}
 
 static int run(const struct nw_args *args)
 {
 	struct nw_args stat = *args;
 	struct nw_error err;
 
+	if (args->kernel)
+		return report_kept(args);
 	if (args->diff || args->has_after || args->limits.count)
 		return nw_report_diff(args, &nw_cmd_report);
 	stat.from = args->words.count ? args->words.item[0] : "trace.dat";
@@ -27,7 +74,7 @@ static int run(const struct nw_args *args)
 const struct nw_command nw_cmd_report = {
 	.name = "report",
 	.summary = "the summary of recordings, or their difference",
-	.usage = "[FILE...] | --diff BEFORE... -- AFTER...",
+	.usage = "[FILE...] | --diff BEFORE... -- AFTER... | --kernel NAME",
 	.examples =
 		"  nopwatch report --by tid --sort p99 slow.dat\n"
 		"  nopwatch report --filter 'status >= 400' slow.dat\n"
@@ -37,7 +84,8 @@ const struct nw_command nw_cmd_report = {
 	.details =
 		"Summarises what `nopwatch record` has kept (trace.dat), as `stat` does while it\n"
 		"happens; FILE may also hold the text of trace_pipe. Needs neither root nor tracefs.\n"
-		"For the events one by one: nopwatch trace --from FILE.\n"
+		"For the events one by one: nopwatch trace --from FILE. --kernel NAME shows what the\n"
+		"kernel has counted since `nopwatch add --engine=kernel --name NAME`, which goes on.\n"
 		"\n"
 		"Several FILEs become one summary, whose counts and histograms are the sum of theirs. A\n"
 		"FILE may also be what `nopwatch stat -j` has printed, or a pipe of it. --by host groups by\n"
@@ -49,6 +97,7 @@ const struct nw_command nw_cmd_report = {
 		"the exit status 1 if a change is beyond a limit and no noise: 'NAME.METRIC > +10%', or\n"
 		"< -10%; METRIC is rate, mean, p50, p90, p99, p99.9 or max. With --by, NAME is NAME[GROUP].",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_REPORT NW_OPTIONS_PRINTED "stack no-demangle diff fail-if",
+	.options = NW_OPTIONS_REPORT NW_OPTIONS_PRINTED
+	"stack no-demangle diff fail-if kernel state-dir",
 	.run = run,
 };

@@ -80,7 +80,7 @@ static void armed(void *arg, const struct nw_run_result *so_far)
 {
 	struct stat_run *s = arg;
 
-	s->status_line = nw_note_armed(s->args, so_far);
+	s->status_line = !s->args->kept && nw_note_armed(s->args, so_far);
 	if (s->server)
 		nw_server_armed(s->server);
 }

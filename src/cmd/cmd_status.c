@@ -124,7 +124,8 @@ const struct nw_command nw_cmd_status = {
 	.usage = "[SPEC|GROUP:EVENT...] [-v] [-j]",
 	.details =
 		"Ours and others'. PROBE is what stands at the event's places. OWNER: nopwatch (add made\n"
-		"it), session PID (a nopwatch that runs), dead session (`clean` removes it) or foreign.\n"
+		"it), session PID (a nopwatch that runs), dead session (`clean` removes it), kernel\n"
+		"counts (add --engine=kernel; the group is nopwatch_NAME) or foreign.\n"
 		"HITS are the kernel's own count, in all processes, recorded or not. ARMED: processes that\n"
 		"have the breakpoint in their memory now. FILE: same, changed, replaced or gone since add;\n"
 		"present or gone for others' events. -v shows the definitions. Behind them stand the events\n"

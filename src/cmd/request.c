@@ -195,6 +195,7 @@ int nw_prepare(const struct nw_args *args, struct nw_prepared *out, struct nw_er
 	if (!out->command_line)
 		return nw_no_memory(err);
 	take_options(args, out->command_line, &out->request);
+	out->request.kept = args->kept;
 	int ret = args->from ? open_from(out, err)
 			     : nw_types_load(args->types.item, args->types.count,
 					     &out->types, err);

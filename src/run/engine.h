@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "find/process/kernel_symbols.h"
+#include "kernel/recovery/kept.h"
 #include "kernel/session/session.h"
 #include "measure/bins.h"
 #include "measure/stack/stack.h"
@@ -98,6 +99,11 @@ struct nw_request {
 	bool no_demangle; /* functions that match patterns keep the linker's names */
 	bool force;	  /* arm probes that are known to be dangerous */
 	enum nw_engine engine;
+	/* nw_run_keep(): what counts in the kernel stays, under this name, with what is told of it. */
+	const char *keep_name;
+	const struct nw_kept *keep;
+	/* The run reads counts that stay (nw_kept_read()), and arms nothing; NULL: it does not. */
+	const struct nw_kept *kept;
 	/* SIGINT, SIGTERM and SIGHUP end the run, SIGUSR1 requests a report (nw_run_report_requested()); SIGPIPE is
 	 * ignored. The signals stay blocked afterwards, so that a late one does not kill a caller that still prints
 	 * the result. */
@@ -395,6 +401,10 @@ const char *nw_run_kernel_text(const struct nw_run *run);
 /* Runs to the end. The caller frees the result, even after an error. */
 int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
 	   struct nw_run_result *out, struct nw_error *err);
+/* Arms a live run in which the kernel counts, and lets it count on (request->keep_name). The caller frees the result, even after an
+ * error, which leaves nothing. */
+int nw_run_keep(const struct nw_request *request, const struct nw_consumer *consumer,
+		struct nw_run_result *out, struct nw_error *err);
 /* Writes what a live run would do to the kernel as equivalent shell commands. Without tracefs, the kernel is assumed
  * to support everything. */
 int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *consumer,

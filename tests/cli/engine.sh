@@ -40,6 +40,26 @@ has "auto reads each hit then" "$? $(grep -c 'echo 1 .*/e[0-9_a-f]*/enable' out)
 "$NOPWATCH" stat --engine=auto -v --filter 'i > 3' --dry-run "usdt:$counter:counter:step__*(i)" >out 2>err
 has "or if it is asked for what the kernel cannot" "$? $(xargs <err)" "^0 .*each hit is read .*--filter looks at each hit"
 
+# counts that stay
+"$NOPWATCH" add --engine=kernel --name night --hist i --dry-run "usdt:$counter:counter:step__*(i)" >out 2>err
+is "add: the same triggers, under its name" "$? $(grep -c '^mkdir .*instances/nopwatch_night' out) $(grep -c 'nopwatch_night u64 lat' out)" "0 1 1"
+is "and nothing is taken away, or recorded" "$(grep -c "'!\\|rmdir\\|trace_pipe\\|sched_process" out)" 0
+# refused_add WHY WORDS...
+refused_add() {
+  has "add: $1" "$("$NOPWATCH" add "${@:2}" "usdt:$counter:counter:step__*(i)" 2>&1; echo $?)" "$1"
+}
+refused_add "^nopwatch: --name goes with --engine=kernel" --name night
+refused_add "^nopwatch: --hist goes with --engine=kernel" --hist i
+refused_add "^nopwatch: --by goes with --engine=kernel" --engine=auto --by i
+refused_add "^nopwatch: add: --engine=kernel leaves counts" --engine=stream
+refused_add "^nopwatch: --enable does not go with --engine=kernel" --engine=kernel --enable
+refused_add "^nopwatch: --name '../x': not a letter" --engine=kernel --name ../x
+refused_add "^nopwatch: --name '7x': not a letter" --engine=kernel --name 7x
+refused_add "^nopwatch: --engine=kernel: --by takes up to two keys" --engine=kernel --dry-run --by tid,pid,comm
+has "add: no command" "$("$NOPWATCH" add --engine=kernel "usdt:$counter:counter:step__*" -- "$counter" 2>&1)" "^nopwatch: add starts no command"
+has "report: counts that are not there" "$("$NOPWATCH" report --kernel night 2>&1; echo $?)" "^nopwatch: no counts that stay are called 'night'"
+has "report: what was to be said before" "$("$NOPWATCH" report --kernel night --by tid 2>&1)" "^nopwatch: --kernel reads what the kernel has counted: --by was to be said to"
+
 # refused WHY WORDS...
 refused() {
   has "refused: $1" "$({ dry "usdt:$counter:counter:step__*(i)" "${@:2}"; echo $?; cat err; } | xargs)" "^1 .*nopwatch: --engine=kernel.*$1.* nopwatch: --engine=stream"

@@ -49,6 +49,9 @@ is "unsigned values" "$(rows ours | sed 's/ *|.*//; s/  */ /g')" "[0, 250000) 50
 if ! grep -q 'buckets=size' "$TRACEFS/README"; then
   "$NOPWATCH" stat --engine=kernel "usdt:$PROGRAMS/counter:counter:step__*" -d 1 >out 2>err
   has "--engine=kernel: what the kernel lacks is told" "$? $(xargs <err)" "^1 nopwatch: --engine=kernel: this kernel.*(has no|know only).* nopwatch: --engine=stream reads each hit"
+  "$NOPWATCH" add --engine=kernel --name night "usdt:$PROGRAMS/counter:counter:step__*" >out 2>err
+  has "add --engine=kernel: the same" "$? $(xargs <err)" "^1 nopwatch: --engine=kernel: this kernel.*(has no|know only)"
+  has "and nothing of it is there" "$("$NOPWATCH" report --kernel night 2>&1)" "no counts that stay are called 'night'"
   "$NOPWATCH" stat --engine=auto -v -j "usdt:$PROGRAMS/counter:counter:step__*" -o out.json -- "$PROGRAMS/counter" 10 >/dev/null 2>err
   has "--engine=auto reads each hit" "$(cat err)" "each hit is read \\(--engine=stream\\): --engine=kernel: this kernel"
   holds "and says so" out.json "of('attached')[0]['engine'] == 'stream' and probe('counter:step__end')['hits'] == 10"

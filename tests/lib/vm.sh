@@ -333,6 +333,25 @@ vm_check_engine() {
   holds "with all that it lacks" engine_full.json "sum(r['hits'] for r in of('probe')) + loss() == 9000 and loss() > 0"
   has "killed, it leaves triggers: all that the dry run tells" "$(xargs <engine_left)" "^4 ([1-9][0-9]) \\1$"
   is "clean takes them away" "$(cat engine_clean.status) $(cut -d: -f2 <engine_cleaned | xargs)" "0 0 0"
+  vm_check_engine_stays
+}
+
+vm_check_engine_stays() {
+  is "counts that stay end well, as the stream does" "$(xargs <engine_stays.status) $(grep -v 'the kernel counts' engine_stays.err)" "0 0 0 "
+  ok "and agree" vm_engine_agrees engine_stays
+  holds "add tells what it has made" engine_stays.added "[(r['event'], r['change']) for r in of('change')] == [('nopwatch_night:*', 'added')]"
+  holds "each hit is counted" engine_stays.kernel.json "sum(r['hits'] for r in of('probe') if r['probe'] == 'myserver:request__done') == 450"
+  has "clean leaves them" "$(cat engine_stays.clean)" "goes on counting for 1 "
+  has "text shows them, and what is not exact" "$(cat engine_stays_text)" "counted by the kernel: MIN and MAX are off by up to 3.2 %"
+  has "other formats do" "$(cat engine_stays_again)" "^span,r,"
+  holds "status names them" engine_stays_status "len(of('status')) > 3 and {(r['group'], r['owner']) for r in of('status')} == {('nopwatch_night', 'kernel counts')}"
+  has "a name is one" "$(cat engine_stays_twice.status engine_stays_twice.err | tr "\n" " ")" "^1 nopwatch: 'night' counts already .*nopwatch remove night"
+  has "disable does not apply" "$(cat engine_stays_disable.err)" "nothing to do|no event is there|belongs to counts"
+  ok "remove --dry-run tells of each trigger" test "$(cat engine_stays_dry)" -gt 20
+  is "remove takes them away" "$(cat engine_stays_cleaned.status) $(xargs <engine_stays.left)" "0 "
+  has "then they are not there" "$(cat engine_stays_gone.status engine_stays_gone.err | tr "\n" " ")" "^1 nopwatch: no counts that stay are called 'night'"
+  is "killed, add and remove leave all or nothing" "$(cut -d ' ' -f 3- <engine_stays.kills | sort -u | xargs)" ""
+  has "some were killed before, some after all was set" "$(cut -d ' ' -f 2 <engine_stays.kills | sort -u | xargs)" "^gone kept$"
 }
 
 # least NAME COLUMN: the least of its rounds

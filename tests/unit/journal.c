@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernel/recovery/kept.h"
 #include "kernel/steps/journal.h"
 
 #include "unit.h"
@@ -344,8 +345,75 @@ START_TEST(a_cleaner_that_goes_on_is_waited_for)
 }
 END_TEST
 
-UNIT_MAIN("journal", who_only_looks_at_a_journal_is_no_pulse,
-	  a_gate_that_stays_is_removed_later, a_journal_without_a_descriptor_is_not_gone,
-	  a_fifo_is_no_journal, one_cleans_at_a_time, a_cleaner_that_goes_on_is_waited_for,
+/* Counts that stay: nobody holds the journal, and nobody cleans it, unless the line that says so is cut off, or is taken back. */
+START_TEST(what_is_kept_is_not_dead)
+{
+	char span[] = "r=a..b", by[] = "tid, status", plan[] = "nopwatch-plan 1\ngroup x\n";
+	char *spans[] = {span};
+	const struct nw_kept kept = {.began_ns = 77,
+				     .by = by,
+				     .plan = plan,
+				     .spans = {.item = spans, .count = 1}};
+	struct nw_probe probe = {.named = 3}, *one[] = {&probe};
+	const struct nw_selection selection = {.probes = {.item = one, .count = 1}};
+	struct nw_journal journal, seized;
+	struct nw_buf lines = {0};
+	struct nw_kept read;
+	struct nw_error err;
+
+	ck_assert_int_eq(nw_journal_create("unit_kept", &journal, NULL), 0);
+	ck_assert_int_eq(nw_kept_read("unit_kept", &read, &err), -ENOENT);
+	nw_kept_lines(&kept, &selection, &lines);
+	/* killed while it wrote the last line */
+	ck_assert(write(journal.fd, lines.data, lines.len - 1) == (ssize_t)lines.len - 1);
+	nw_journal_leave(&journal);
+	ck_assert_int_eq(nw_journal_check("unit_kept"), NW_JOURNAL_DEAD);
+	ck_assert_int_eq(nw_journal_seize_kept("unit_kept", &seized), NW_JOURNAL_DEAD);
+	ck_assert_int_eq(nw_journal_seize("unit_kept", &seized), NW_JOURNAL_DEAD);
+	ck_assert_int_eq(nw_journal_write(seized.fd, &lines), 0);
+	ck_assert_int_eq(nw_journal_check("unit_kept"), NW_JOURNAL_LIVING);
+	ck_assert_int_eq(nw_kept_read("unit_kept", &read, &err), -ENOENT);
+	nw_journal_leave(&seized);
+	ck_assert_int_eq(nw_journal_check("unit_kept"), NW_JOURNAL_KEPT);
+	ck_assert_int_eq(nw_journal_seize("unit_kept", &seized), NW_JOURNAL_KEPT);
+	ck_assert_int_eq(nw_kept_read("unit_kept", &read, &err), 0);
+	ck_assert_uint_eq(read.began_ns, 77);
+	ck_assert_str_eq(read.by, by);
+	ck_assert_str_eq(read.plan, plan);
+	ck_assert_uint_eq(read.spans.count, 2); /* the first ones were whole lines */
+	ck_assert_str_eq(read.spans.item[1], span);
+	ck_assert_uint_eq(read.named.item[0], 3);
+	nw_kept_free(&read);
+	nw_strings names = {0};
+	ck_assert_int_eq(nw_kept_list(&names), 0);
+	ck_assert(nw_strings_has(&names, "unit_kept"));
+	nw_strings_free(&names);
+	/* it is taken away, and who does it is killed */
+	ck_assert_int_eq(nw_journal_seize_kept("unit_kept", &seized), NW_JOURNAL_KEPT);
+	ck_assert_int_eq(nw_journal_note(&seized, "dropped\n"), 0);
+	nw_journal_leave(&seized);
+	ck_assert_int_eq(nw_journal_seize("unit_kept", &seized), NW_JOURNAL_DEAD);
+	nw_journal_remove(&seized);
+	ck_assert_int_eq(nw_journal_check("unit_kept"), NW_JOURNAL_GONE);
+	nw_buf_free(&lines);
+}
+END_TEST
+
+START_TEST(counts_are_called_like_no_process)
+{
+	static const char *const bad[] = {
+		"", "7", "7_1a2b3c", "_x", "A", "a/b", "a.b", "abcdefghijklmnopqrstuvwx"};
+	struct nw_error err;
+
+	ck_assert_int_eq(nw_kept_name_check("night_2", &err), 0);
+	for (size_t i = 0; i < NW_COUNT(bad); i++)
+		ck_assert_int_eq(nw_kept_name_check(bad[i], &err), -EINVAL);
+}
+END_TEST
+
+UNIT_MAIN("journal", what_is_kept_is_not_dead, counts_are_called_like_no_process,
+	  who_only_looks_at_a_journal_is_no_pulse, a_gate_that_stays_is_removed_later,
+	  a_journal_without_a_descriptor_is_not_gone, a_fifo_is_no_journal,
+	  one_cleans_at_a_time, a_cleaner_that_goes_on_is_waited_for,
 	  what_was_written_is_read, a_journal_may_be_cut_anywhere,
 	  another_boot_is_another_machine, a_damaged_line_costs_only_itself)

@@ -174,10 +174,27 @@ static int check_shared(struct nw_manager *m, const struct nw_uprobe_event *even
 		       : 0;
 }
 
+/* Counts that stay go as a whole, after all steps. */
+static int remove_counts(struct nw_manager *m, const struct nw_uprobe_event *event,
+			 struct nw_error *err)
+{
+	const char *name = nw_group_session(event->group);
+
+	if (nw_strings_has(&m->gone_counts, name))
+		return 0;
+	if (nw_strings_add(&m->gone_counts, name, strlen(name)) < 0 ||
+	    nw_manager_change(m, event->group, "*", "", "", NW_CHANGE_REMOVED) < 0)
+		return nw_no_memory(err);
+	return 0;
+}
+
 int nw_manager_remove(struct nw_manager *m, const struct nw_uprobe_event *event,
 		      const struct nw_manager_options *options, struct nw_error *err)
 {
 	char text[2 * NW_MAX_NAME + 2];
+
+	if (event->owner == NW_OWNER_KEPT)
+		return remove_counts(m, event, err);
 	int ret = nw_manager_may_touch(event, options, err);
 
 	if (ret == 0 && !options->force)

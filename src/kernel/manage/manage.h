@@ -41,7 +41,7 @@ int nw_manager_add(struct nw_manager *manager, const struct nw_plan *plan,
 int nw_manager_switch(struct nw_manager *manager, const struct nw_uprobe_event *event,
 		      bool on, const struct nw_manager_options *options,
 		      struct nw_error *err);
-/* Deletes an event. EBUSY: others have enabled it; the error names the places. */
+/* Deletes an event, or, if it is of counts that stay, all of these. EBUSY: others have enabled it; the error names the places. */
 int nw_manager_remove(struct nw_manager *manager, const struct nw_uprobe_event *event,
 		      const struct nw_manager_options *options, struct nw_error *err);
 
@@ -94,6 +94,7 @@ struct nw_pick {
 	const struct nw_manager_options *options;
 	/* Find events of all owners; false: those of others only with options->foreign. */
 	bool all;
+	bool counts;  /* also find the events of counts that stay (recovery/kept.h) */
 	bool lenient; /* it is no error if a pattern matches only events of others */
 	/* Results: */
 	nw_vec_u32 events;  /* indices into the inventory */

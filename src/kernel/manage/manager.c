@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "kernel/recovery/cleanup.h"
+#include "kernel/recovery/kept.h"
+#include "kernel/recovery/teardown.h"
 #include "kernel/tracefs/expedite.h"
 
 #include "manager.h"
@@ -109,6 +111,7 @@ void nw_manager_close(struct nw_manager *m)
 		nw_persistent_event_free(event);
 	nw_vec_free(&m->fresh);
 	nw_strings_free(&m->gone);
+	nw_strings_free(&m->gone_counts);
 	nw_strings_free(&m->fresh_instances);
 	nw_strings_free(&m->notes);
 	nw_strings_free(&m->left);
@@ -281,6 +284,12 @@ int nw_manager_may_touch(const struct nw_uprobe_event *event,
 		nw_fail(err, EPERM, "%s:%s was left by a nopwatch that was killed",
 			event->group, event->name);
 		nw_error_hint(err, "`nopwatch clean` removes it");
+		return -EPERM;
+	case NW_OWNER_KEPT:
+		nw_fail(err, EPERM, "%s:%s belongs to counts that stay", event->group,
+			event->name);
+		nw_error_hint(err, "`nopwatch remove %s` takes them away",
+			      nw_group_session(event->group));
 		return -EPERM;
 	case NW_OWNER_ORPHAN:
 		nw_fail(err, EPERM,
@@ -457,6 +466,9 @@ int nw_manager_do(struct nw_manager *m, struct nw_error *err)
 	}
 	if (ret < 0)
 		nw_persistent_restore(&m->persistent, &left, NULL);
+	nw_vec_each (&m->gone_counts, name)
+		if (ret == 0)
+			ret = nw_kept_remove(m->fs, *name, err);
 	return ret;
 }
 
@@ -465,5 +477,8 @@ void nw_manager_print(const struct nw_manager *manager, struct nw_buf *out)
 	struct nw_manager *m = (struct nw_manager *)manager;
 
 	tidy(m);
+	nw_vec_each (&m->gone_counts, name)
+		if (nw_teardown_steps(m->fs, *name, &m->steps, NULL) < 0)
+			m->steps.failed = true;
 	nw_steps_print(m->fs->path, &m->steps, out);
 }

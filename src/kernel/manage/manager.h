@@ -22,6 +22,7 @@ struct nw_manager {
 	 * because the inventory points into it. */
 	NW_VEC(struct nw_persistent_event) fresh;
 	nw_strings gone;	    /* "GROUP:NAME" */
+	nw_strings gone_counts;	    /* names of counts that stay no longer */
 	nw_strings fresh_instances; /* instances that the steps make */
 	bool tidied;
 	nw_changes changes;

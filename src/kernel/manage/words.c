@@ -127,6 +127,7 @@ static int pick_word(const struct picking *p, size_t *count, struct nw_error *er
 	for (size_t i = 0; i < inventory->events.count; i++) {
 		const struct nw_uprobe_event *event = &inventory->events.item[i];
 		bool take = p->pick->all || event->owner == NW_OWNER_PERSISTENT ||
+			    (event->owner == NW_OWNER_KEPT && p->pick->counts) ||
 			    (event->owner == NW_OWNER_FOREIGN && p->pick->options->foreign);
 		int matched = matches(p, event);
 		if (matched < 0)

@@ -79,6 +79,8 @@ static void clean_session(const struct nw_tracefs *fs, const char *session,
 				nw_strerror(-state));
 	if (state == NW_JOURNAL_LIVING)
 		report->living++;
+	if (state == NW_JOURNAL_KEPT)
+		report->kept++;
 	if (state != NW_JOURNAL_DEAD)
 		return;
 	int ret = nw_script_is_dead(session) > 0

@@ -13,6 +13,7 @@ struct nw_clean_report {
 	unsigned int removed; /* dead sessions that were removed */
 	/* Dead sessions whose empty instance stays while others read a trace_pipe. */
 	unsigned int waiting;
+	unsigned int kept;  /* counts that stay (kept.h) */
 	size_t persistent;  /* events that `add` has defined, which stay */
 	nw_strings stuck;   /* things that could not be removed, and the reasons */
 	nw_strings orphans; /* names nopwatch_* in tracefs without a journal */

@@ -167,6 +167,7 @@ static int find_owner(struct nw_uprobe_event *event, const char *session)
 	static const enum nw_owner owners[] = {
 		[NW_JOURNAL_LIVING] = NW_OWNER_SESSION,
 		[NW_JOURNAL_DEAD] = NW_OWNER_DEAD,
+		[NW_JOURNAL_KEPT] = NW_OWNER_KEPT,
 		[NW_JOURNAL_GONE] = NW_OWNER_ORPHAN,
 	};
 	int state = nw_journal_check(session);
@@ -174,9 +175,8 @@ static int find_owner(struct nw_uprobe_event *event, const char *session)
 	if (state < 0)
 		return state;
 	event->owner = owners[state];
-	event->owner_pid = event->owner == NW_OWNER_ORPHAN
-				   ? 0
-				   : (pid_t)strtol(session, NULL, 10);
+	if (event->owner == NW_OWNER_SESSION || event->owner == NW_OWNER_DEAD)
+		event->owner_pid = (pid_t)strtol(session, NULL, 10);
 	return 0;
 }
 
@@ -250,6 +250,9 @@ bool nw_event_matches(const struct nw_uprobe_event *event, const char *pattern)
 {
 	char slash[2 * NW_MAX_NAME + 2], colon[2 * NW_MAX_NAME + 2];
 
+	if (event->owner == NW_OWNER_KEPT) /* counts are one thing, with one name */
+		return nw_glob_match(pattern, nw_group_session(event->group)) ||
+		       nw_glob_match(pattern, event->group);
 	snprintf(slash, sizeof(slash), "%s/%s", event->group, event->name);
 	snprintf(colon, sizeof(colon), "%s:%s", event->group, event->name);
 	return nw_glob_match(pattern, colon) || nw_glob_match(pattern, slash) ||

@@ -50,6 +50,7 @@ enum nw_owner {
 	NW_OWNER_PERSISTENT, /* `add` has made it */
 	NW_OWNER_SESSION,    /* a session of a running nopwatch */
 	NW_OWNER_DEAD,	     /* a session that was killed: `clean` removes it */
+	NW_OWNER_KEPT, /* counts that stay (kept.h): the kernel counts it, and no process is needed */
 	NW_OWNER_ORPHAN, /* named like a session's event, but no journal here knows it */
 };
 
@@ -74,7 +75,7 @@ struct nw_inventory {
 bool nw_event_is_on(const struct nw_uprobe_event *event, const char *where);
 /*
  * Does a pattern mean this event? A pattern is GROUP:EVENT, GROUP/EVENT, GROUP, EVENT, or the label of the probe;
- * each may contain wildcards.
+ * each may contain wildcards. Events of counts that stay are meant by the counts' name only, or their group.
  */
 bool nw_event_matches(const struct nw_uprobe_event *event, const char *pattern);
 /* Is the event at this very place, with the same inode and offset? */

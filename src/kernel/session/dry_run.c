@@ -87,8 +87,13 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 			"# nopwatch would now raise the semaphores in /proc/PID/mem");
 	nw_vec_each (middle, line)
 		nw_step_runner_shell(&session->runner, "%s", *line);
-	if (ret == 0)
-		ret = nw_session_stop(session, err);
+	return ret;
+}
+
+/* Prints the end of a session. */
+static int take_away(struct nw_session *session, struct nw_error *err)
+{
+	int ret = nw_session_stop(session, err);
 	struct nw_step_runner *runner = &session->runner;
 	char text[2 * NW_MAX_NAME + 16];
 	nw_session_print_removal(session);
@@ -103,11 +108,15 @@ static int dry_run(struct nw_session *session, const struct nw_session_options *
 					  nw_session_list(session, (*event)->planned), text,
 					  NULL);
 	}
+	return ret;
+}
+
+static void close_paths(struct nw_session *session)
+{
 	nw_vec_each (&session->paths, known)
 		if (strncmp(known->path, held, sizeof(held) - 1) == 0)
-			nw_step_runner_shell(runner, "exec %s<&-",
+			nw_step_runner_shell(&session->runner, "exec %s<&-",
 					     known->path + sizeof(held) - 1);
-	return ret;
 }
 
 int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *features,
@@ -145,6 +154,9 @@ int nw_session_dry_run(const struct nw_tracefs *fs, const struct nw_features *fe
 						  targets->comms);
 	ret = ret < 0 ? nw_no_memory(err)
 		      : dry_run(session, options, restricted, middle, err);
+	if (ret == 0 && !options->stays)
+		ret = take_away(session, err);
+	close_paths(session);
 	if (ret == 0) {
 		nw_steps_print(fs->path, &session->runner.steps, out);
 		ret = out->failed ? nw_no_memory(err) : 0;

@@ -508,6 +508,12 @@ int nw_session_close(struct nw_session *session, struct nw_error *err)
 {
 	if (!session)
 		return 0;
+	if (session->kept) {
+		close(session->instance);
+		nw_journal_leave(&session->journal);
+		nw_session_free(session);
+		return 0;
+	}
 	if (session->instance >= 0) {
 		/* Must precede disabling the first event; otherwise hits of several events are recorded in part. */
 		(void)nw_session_do(session, NW_DO_WRITE, "tracing_on", "0");

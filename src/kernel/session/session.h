@@ -51,6 +51,7 @@ struct nw_session_options {
 	/* The kernel counts the events by these triggers, instead of recording them; NULL: it records them. They must live as
 	 * long as the session. */
 	const struct nw_triggers *triggers;
+	bool stays; /* nw_session_dry_run() takes nothing away */
 	bool force; /* arm probes that are known to be dangerous */
 };
 
@@ -152,6 +153,17 @@ int nw_session_disable(struct nw_session *session, size_t probe, struct nw_error
  * gone. */
 int nw_session_read_maps(const struct nw_session *session, bool synthetic,
 			 const char *event, nw_kernel_maps *out);
+/*
+ * The session needs no process from here on: its triggers count until `nopwatch remove`, and nw_session_close() leaves all as it is.
+ * kept: how the maps are to be read; its plan and time are set here. Fails where nopwatch would have to raise semaphores.
+ */
+struct nw_kept;
+int nw_session_keep(struct nw_session *session, const struct nw_kept *kept,
+		    struct nw_error *err);
+/* Opens the session that keeps a plan's counts, for nw_session_read_maps(). nw_session_close() changes nothing of it. */
+int nw_session_open_kept(const struct nw_tracefs *fs, const struct nw_features *features,
+			 const struct nw_plan *plan, struct nw_session **out,
+			 struct nw_error *err);
 /* Stops recording at once. The probes stay armed until nw_session_close(), which takes time; records can still be
  * read. */
 int nw_session_stop(struct nw_session *session, struct nw_error *err);

@@ -24,6 +24,7 @@ struct nw_session {
 	char where[NW_MAX_NAME + 16]; /* "instances/nopwatch_X/"; "": the top level */
 	int instance; /* directory; -1: none yet; the top level itself if `top` */
 	bool top;     /* it records in the top-level buffer */
+	bool kept;    /* it stays when it is closed */
 	int top_lock; /* -1: none */
 	struct nw_session_options options; /* except the processes */
 	enum nw_clock clock;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Sets the triggers by which the kernel counts, and reads what it has counted. recovery/ takes them away (span_watch.h). */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/recovery/kept.h"
 #include "kernel/steps/gate.h"
 #include "kernel/tracefs/event_list.h"
 
@@ -163,4 +165,61 @@ int nw_session_read_maps(const struct nw_session *session, bool synthetic,
 				  : nw_kernel_maps_parse(nw_buf_str(&text), text.len, out);
 	nw_buf_free(&text);
 	return ret;
+}
+
+/* ---- counts that stay --------------------------------------------------------------- */
+
+int nw_session_keep(struct nw_session *session, const struct nw_kept *kept,
+		    struct nw_error *err)
+{
+	struct nw_buf plan = {0}, lines = {0};
+
+	if (session->semaphores) {
+		nw_fail(err, ENOTSUP,
+			"this kernel does not raise semaphores (before 4.20), for which nopwatch would have to stay");
+		nw_error_hint(err, "`nopwatch stat --engine=kernel` counts while it runs");
+		return -ENOTSUP;
+	}
+	nw_plan_save(session->armed, &plan);
+	struct nw_kept whole = *kept;
+	whole.began_ns = session->began_ns;
+	whole.plan = (char *)(uintptr_t)nw_buf_str(&plan);
+	nw_kept_lines(&whole, session->plan->selection, &lines);
+	lines.failed |= plan.failed;
+	int ret = nw_journal_write(session->journal.fd, &lines);
+	nw_buf_free(&plan);
+	nw_buf_free(&lines);
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot write the journal: %s",
+			       nw_strerror(-ret));
+	session->kept = true;
+	return 0;
+}
+
+int nw_session_open_kept(const struct nw_tracefs *fs, const struct nw_features *features,
+			 const struct nw_plan *plan, struct nw_session **out,
+			 struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *dir = nw_text("instances/%s", plan->group);
+	struct nw_session *session = calloc(1, sizeof(*session));
+
+	if (!dir || !session) {
+		free(session);
+		return nw_no_memory(err);
+	}
+	*session = (struct nw_session){.fs = fs,
+				       .features = features,
+				       .plan = plan,
+				       .journal = {.fd = -1},
+				       .top_lock = -1,
+				       .kept = true};
+	session->instance = openat(fs->root, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (session->instance < 0) {
+		int ret = nw_fail(err, errno, "cannot open %s/%s: %s", fs->path, dir,
+				  nw_strerror(errno));
+		nw_session_free(session);
+		return ret;
+	}
+	*out = session;
+	return 0;
 }

@@ -266,7 +266,33 @@ static int cut_last_line(int fd)
 	return ret;
 }
 
-int nw_journal_seize(const char *session, struct nw_journal *out)
+/* Notes in *arg whether the session is kept. */
+static int find_kept(void *arg, const struct nw_journal_line *line)
+{
+	bool *kept = arg;
+
+	if (strcmp(line->words[0], "kept") == 0 && line->count == 3)
+		*kept = true;
+	if (strcmp(line->words[0], "dropped") == 0)
+		*kept = false;
+	return 0;
+}
+
+/* Is the session of a journal that nobody has locked to stay? It is not if its boot is over. Returns 1, 0 or -errno. */
+static int is_kept(int fd)
+{
+	struct nw_buf text = {0};
+	bool kept = false;
+	int ret = lseek(fd, 0, SEEK_SET) < 0 ? -errno : nw_buf_read(&text, fd);
+
+	if (ret == 0)
+		ret = nw_journal_parse(&text, find_kept, &kept, NULL, NULL);
+	nw_buf_free(&text);
+	return ret == -ESTALE ? 0 : ret < 0 ? ret : kept;
+}
+
+/* Takes over the journal if its session is kept, or if it is dead. Returns the state or -errno. */
+static int seize(const char *session, bool kept, struct nw_journal *out)
 {
 	struct nw_journal journal = {0};
 
@@ -280,28 +306,52 @@ int nw_journal_seize(const char *session, struct nw_journal *out)
 		ret = check_journal(journal.fd);
 	if (ret == 0)
 		ret = cut_last_line(journal.fd);
-	if (ret < 0) {
+	if (ret == 0)
+		ret = is_kept(journal.fd);
+	const int state = ret == -EWOULDBLOCK ? (int)NW_JOURNAL_LIVING
+			  : ret == -ENOENT    ? (int)NW_JOURNAL_GONE
+			  : ret < 0	      ? ret
+			  : ret		      ? (int)NW_JOURNAL_KEPT
+					      : (int)NW_JOURNAL_DEAD;
+	if (state == (kept ? NW_JOURNAL_KEPT : NW_JOURNAL_DEAD))
+		*out = journal;
+	else
 		close(journal.fd);
-		return ret == -EWOULDBLOCK ? NW_JOURNAL_LIVING
-		       : ret == -ENOENT	   ? NW_JOURNAL_GONE
-					   : ret;
-	}
-	*out = journal;
-	return NW_JOURNAL_DEAD;
+	return state;
 }
 
-int nw_journal_check(const char *session)
+int nw_journal_seize(const char *session, struct nw_journal *out)
+{
+	return seize(session, false, out);
+}
+
+int nw_journal_seize_kept(const char *session, struct nw_journal *out)
+{
+	return seize(session, true, out);
+}
+
+int nw_journal_read_kept(const char *session, struct nw_buf *out)
 {
 	const char *place;
 	int fd = open_journal(session, O_RDONLY, &place);
 
 	if (fd < 0)
 		return fd == -ENOENT ? NW_JOURNAL_GONE : fd;
-	int ret = flock(fd, LOCK_SH | LOCK_NB) == 0 ? NW_JOURNAL_DEAD
-		  : errno == EWOULDBLOCK	    ? NW_JOURNAL_LIVING
-						    : -errno;
+	int state = flock(fd, LOCK_SH | LOCK_NB) == 0 ? NW_JOURNAL_DEAD
+		    : errno == EWOULDBLOCK	      ? NW_JOURNAL_LIVING
+						      : -errno;
+	int kept = state == NW_JOURNAL_DEAD ? is_kept(fd) : 0;
+	if (kept > 0)
+		state = NW_JOURNAL_KEPT;
+	if (kept > 0 && out)
+		kept = lseek(fd, 0, SEEK_SET) < 0 ? -errno : nw_buf_read(out, fd);
 	close(fd);
-	return ret;
+	return kept < 0 ? kept : state;
+}
+
+int nw_journal_check(const char *session)
+{
+	return nw_journal_read_kept(session, NULL);
 }
 
 int nw_journal_note(const struct nw_journal *journal, const char *fmt, ...)

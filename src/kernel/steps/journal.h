@@ -14,6 +14,9 @@
  * 	arming				from here on the session changes programs
  * 	undo KIND FILE TEXT		undoes the step that is about to be done
  * 	undone FILE			all undos of FILE up to here were done
+ * 	with NAME TEXT			how kept counts are read (recovery/kept.c)
+ * 	kept BEGAN PLAN			from here on the session needs no process
+ * 	dropped				from here on it is a dead one again
  * 	event ..., on ..., instance ..., left ..., suspect ...	entries of persistent.c
  *
  * A last line without a newline was cut off by a death before its step began. A journal without a header, or one
@@ -41,6 +44,7 @@ int nw_journal_create(const char *session, struct nw_journal *out, struct nw_err
 enum nw_journal_state {
 	NW_JOURNAL_LIVING, /* another process holds the lock */
 	NW_JOURNAL_DEAD,   /* this process holds the lock now */
+	NW_JOURNAL_KEPT, /* nobody holds it: what the session has made is to stay (recovery/kept.h) */
 	NW_JOURNAL_GONE,
 };
 /*
@@ -54,6 +58,10 @@ int nw_journals_lock(void);
 void nw_journals_progress(int lock);
 /* Tries to take over the journal of a session that may be dead. Returns an enum nw_journal_state or -errno. */
 int nw_journal_seize(const char *session, struct nw_journal *out);
+/* Takes over the journal of a session that is kept: NW_JOURNAL_KEPT, this process holds the lock now. */
+int nw_journal_seize_kept(const char *session, struct nw_journal *out);
+/* Reads the journal of a session that is kept, without a lock. Returns its state, with its text if it is kept, or -errno. */
+int nw_journal_read_kept(const char *session, struct nw_buf *out);
 
 /* Returns the state, or -errno, without taking the journal over. */
 int nw_journal_check(const char *session);

@@ -2,6 +2,7 @@
 /* Prints a run as shell commands. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,12 +87,14 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 	char name[24];
 
 	nw_session_name(name);
+	if (request->keep_name)
+		snprintf(name, sizeof(name), "%s", request->keep_name);
 	int ret = restricted < 0 ? restricted : find_pids(run, restricted, err);
 	if (ret == 0)
 		ret = nw_run_attach_calls(run, false, err);
 	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
-	if (ret == 0 && add_middle(run, &middle) < 0)
+	if (ret == 0 && !request->keep_name && add_middle(run, &middle) < 0)
 		ret = nw_no_memory(err);
 	/* These commands let the kernel restrict what is recorded of processes. */
 	bool only_their_switches = !restricted && !run->result->pids.count &&
@@ -101,16 +104,17 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 	const struct nw_session_targets targets = {&users, &comms};
 	const struct nw_session_options options = {
 		.triggers = run->live.triggers,
-		.buffer_bytes = request->buffer_bytes,
+		.buffer_bytes = request->keep_name ? 4096 : request->buffer_bytes,
 		.pids = run->result->pids.item,
 		.pid_count = run->result->pids.count,
 		.tids = request->tids,
 		.tid_count = request->tid_count,
 		.space = &run->live.space,
 		.only_their_switches = only_their_switches,
-		.tasks = true,
+		.tasks = !request->keep_name,
+		.stays = request->keep_name != NULL,
 		.force = request->force,
-		.large_pages = run->consumer.needs.large_pages,
+		.large_pages = run->consumer.needs.large_pages && !request->keep_name,
 		.overwrite = run->consumer.due != NULL};
 	if (ret == 0)
 		ret = nw_session_dry_run(&run->live.fs, &run->live.features,

@@ -82,7 +82,7 @@ static int open_stream(struct nw_run *run, struct nw_error *err)
 					&run->delivery.stream, err);
 }
 
-static int look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
+int nw_run_look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 {
 	const struct nw_run *run = arg;
 	int ret = nw_pid_space_task(&run->live.space, tid, process, comm);
@@ -107,7 +107,7 @@ static int open_tasks(struct nw_run *run, struct nw_error *err)
 		.tid_count = run->result->tids.count,
 		.follow = run->result->follow,
 		.main_only = run->request->main_thread,
-		.look_up = look_up_task,
+		.look_up = nw_run_look_up_task,
 		.look_up_arg = run,
 		.untraced_recorded = records_untraced(run),
 	};
@@ -139,6 +139,8 @@ static uint64_t buffer_bytes(const struct nw_request *request)
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	uint64_t share = ((uint64_t)512 << 20) / (uint64_t)(cpus > 0 ? cpus : 1);
 
+	if (request->keep_name) /* nothing is recorded */
+		return 4096;
 	if (request->buffer_bytes || !request->stack_count)
 		return request->buffer_bytes;
 	return nw_max64(all, nw_min64(all * parts, share));
@@ -155,14 +157,16 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 		.tid_count = run->result->tids.count,
 		.space = &run->live.space,
 		.only_their_switches = nw_run_only_their_switches(run),
-		.tasks = true,
+		.tasks = !request->keep_name,
 		.force = request->force,
-		.large_pages = run->consumer.needs.large_pages,
+		.large_pages = run->consumer.needs.large_pages && !request->keep_name,
 		.overwrite = run->consumer.due != NULL,
 	};
 	char name[24];
 
 	nw_session_name(name);
+	if (request->keep_name)
+		snprintf(name, sizeof(name), "%s", request->keep_name);
 	int ret = nw_run_attach_calls(run, true, err);
 	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
@@ -540,7 +544,7 @@ static int arm(struct nw_run *run, struct nw_error *err)
 	return ret;
 }
 
-static int note_origin(struct nw_run *run)
+int nw_run_note_origin(struct nw_run *run)
 {
 	struct nw_origin *origin = &run->result->origin;
 	const char *line = run->request->command_line;
@@ -563,7 +567,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 				       run->live.command};
 	int ret = nw_run_open_wake(run, err);
 
-	if (ret == 0 && note_origin(run) < 0)
+	if (ret == 0 && nw_run_note_origin(run) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0)
 		ret = nw_request_kernel(request, false, &run->live.fs, &run->live.features,
@@ -591,6 +595,8 @@ static int begin(struct nw_run *run, struct nw_error *err)
 		ret = arm(run, err);
 	if (ret == 0)
 		ret = nw_run_begin(run, run->result->start_ns, err);
+	if (ret == 0 && request->keep_name)
+		ret = nw_session_keep(run->live.session, request->keep, err);
 	return ret == 0 && run->live.child.pid ? release(run, err) : ret;
 }
 

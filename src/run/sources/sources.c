@@ -13,7 +13,9 @@ int nw_run_open(struct nw_run *run, bool inner, const struct nw_request *request
 	run->inner = inner;
 	run->bytes = request->source_bytes;
 	run->len = request->source_len;
-	run->source = !request->source_name ? &nw_live_source : &nw_pipe_source;
+	run->source = request->kept	      ? &nw_kept_source
+		      : !request->source_name ? &nw_live_source
+					      : &nw_pipe_source;
 	if (request->source_name && request->source_bytes)
 		run->source = nw_source_of_bytes(request->source_bytes,
 						 request->source_len);
@@ -88,5 +90,17 @@ int nw_run(const struct nw_request *request, const struct nw_consumer *consumer,
 		nw_fail(&failure, -ret, "the hits cannot be taken: %s", nw_strerror(-ret));
 	if (ret < 0)
 		*err = failure;
+	return ret;
+}
+
+int nw_run_keep(const struct nw_request *request, const struct nw_consumer *consumer,
+		struct nw_run_result *out, struct nw_error *err)
+{
+	struct nw_run run;
+	int ret = nw_run_open(&run, false, request, consumer, out, err);
+
+	if (ret == 0)
+		ret = nw_run_arm(&run, err);
+	nw_run_close(&run);
 	return ret;
 }

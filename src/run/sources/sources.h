@@ -6,10 +6,14 @@
 #include "run/run.h"
 
 extern const struct nw_run_source nw_live_source, nw_recording_source, nw_text_source,
-	nw_pipe_source;
+	nw_pipe_source, nw_kept_source;
 /* Returns the source for bytes in memory: a recording, or text. */
 const struct nw_run_source *nw_source_of_bytes(const char *bytes, size_t len);
 
+/* Sets where the result comes from: this machine. Returns -ENOMEM on failure. */
+int nw_run_note_origin(struct nw_run *run);
+/* Looks a thread of this machine up, for nw_tasks_open(); arg is the struct nw_run. */
+int nw_run_look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16]);
 /* Reads an event's format file; arg is the struct nw_tracefs. */
 int nw_run_read_format(void *arg, const char *system, const char *name, struct nw_buf *out);
 /*

@@ -120,7 +120,7 @@ const char *const nw_state_words[] = {
 const char *const nw_owner_names[] = {
 	[NW_OWNER_FOREIGN] = "foreign",	       [NW_OWNER_PERSISTENT] = "nopwatch",
 	[NW_OWNER_SESSION] = "session",	       [NW_OWNER_DEAD] = "dead session",
-	[NW_OWNER_ORPHAN] = "unknown session",
+	[NW_OWNER_ORPHAN] = "unknown session", [NW_OWNER_KEPT] = "kernel counts",
 };
 
 uint64_t nw_status_hits(const struct nw_uprobe_event *event)
