@@ -22,6 +22,7 @@ echo 'public class Pause { public static void main(String[] a) throws Exception 
 
 java -XX:+UseSerialGC -Xmx32m Pause.java >/dev/null 2>&1 & java=$!
 ./server 1000000 >/dev/null & app=$!
+printf '%s\n' stat "-p $app" 'app:*' >request.conf
 postgres_start
 PATH=$PWD/own:$PATH # the server that runs is the one that is found by its name
 pgbench -n -S -c 1 -R 500 -T 300 >/dev/null 2>&1 & load=$!
