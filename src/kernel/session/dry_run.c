@@ -96,8 +96,12 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	int ret = nw_session_stop(session, err);
 	struct nw_step_runner *runner = &session->runner;
 	char text[2 * NW_MAX_NAME + 16];
-	nw_session_print_removal(session);
-	(void)nw_session_set(session, "events/enable", "0");
+
+	if (ret == 0 && (ret = nw_session_print_removal(session)) < 0)
+		nw_fail(err, -ret, "cannot print how triggers are removed: %s",
+			nw_strerror(-ret));
+	if (nw_session_set(session, "events/enable", "0") == -ENOMEM)
+		ret = nw_no_memory(err);
 	snprintf(text, sizeof(text), "instances/%s", session->plan->group);
 	(void)nw_step_runner_step(runner, NW_DO_RMDIR, text, "", NULL);
 	nw_vec_each (&session->armed->events, event) {

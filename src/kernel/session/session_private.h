@@ -66,9 +66,10 @@ void nw_session_free(struct nw_session *session);
 int nw_session_define(struct nw_session *session, struct nw_error *err);
 /* Enables the group. A refused event is split until only the refused places are left out. */
 int nw_session_enable(struct nw_session *session, struct nw_error *err);
-/* Sets options.triggers, which arm the events; and prints, in a dry run, the steps that take them away. */
+/* Sets options.triggers, which arm the events. */
 int nw_session_set_triggers(struct nw_session *session, struct nw_error *err);
-void nw_session_print_removal(struct nw_session *session);
+/* Prints, in a dry run, the steps that take the triggers away. Returns 0 or -errno. */
+int nw_session_print_removal(struct nw_session *session);
 /* Finds the kernel's numbers of the enabled events from this one on. */
 void nw_session_find_ids(struct nw_session *session, size_t first);
 /* Raises the semaphores of all armed points, unless the kernel does it. */

@@ -135,20 +135,22 @@ int nw_session_set_triggers(struct nw_session *session, struct nw_error *err)
 		       nw_strerror(-shut));
 }
 
-void nw_session_print_removal(struct nw_session *session)
+int nw_session_print_removal(struct nw_session *session)
 {
 	const struct nw_triggers *triggers = session->options.triggers;
+	int ret = 0;
 
-	for (size_t i = triggers ? triggers->list.count : 0; i-- > 0;)
-		(void)set(session, &triggers->list.item[i], "!", "");
-	for (size_t i = triggers ? triggers->synthetic.count : 0; i-- > 0;) {
+	for (size_t i = triggers ? triggers->list.count : 0; ret == 0 && i-- > 0;)
+		ret = set(session, &triggers->list.item[i], "!", "");
+	for (size_t i = triggers ? triggers->synthetic.count : 0; ret == 0 && i-- > 0;) {
 		const char *name = triggers->synthetic.item[i];
 		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%.*s",
 							     (int)strcspn(name, " "), name);
-		if (undo)
-			(void)nw_step_runner_step(&session->runner, NW_DO_APPEND,
-						  "synthetic_events", undo, NULL);
+		ret = undo ? nw_step_runner_step(&session->runner, NW_DO_APPEND,
+						 "synthetic_events", undo, NULL)
+			   : -ENOMEM;
 	}
+	return ret;
 }
 
 int nw_session_read_maps(const struct nw_session *session, bool synthetic,
