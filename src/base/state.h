@@ -40,7 +40,7 @@ const char *nw_state_tmp(void);
 /* Opens a file without a name, closed on exec: in memory where the kernel can (Linux 3.17), or among the temporary files.
  * Returns a descriptor or -1 with errno. */
 int nw_memory_file(const char *name);
-/* The same for much data, so rather not in memory. Returns NULL with errno if there is no place. */
+/* Opens a file without a name for much data, rather not in memory. Returns NULL with errno if there is no place. */
 FILE *nw_temporary_file(void);
 
 #endif

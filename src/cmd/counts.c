@@ -52,7 +52,7 @@ static int check(const struct nw_args *args, const char *name, struct nw_error *
 	return -EEXIST;
 }
 
-/* What the format says at the begin belongs to a report, and there is none. */
+/* A format's first lines belong to a report, and there is none. */
 static int write_nothing(void *arg, struct nw_buf *text, struct nw_error *err)
 {
 	(void)arg;

@@ -42,7 +42,7 @@ enum nw_replaced_files {
 	NW_REPLACED_FOLLOWED, /* shows a notice, and arms the probes in the new file, too */
 };
 
-/* Who counts the hits of a live run. */
+/* The engine of a live run: it counts the hits. */
 enum nw_engine {
 	NW_ENGINE_DEFAULT, /* as STREAM, and no output names it */
 	NW_ENGINE_STREAM,  /* nopwatch reads each hit */

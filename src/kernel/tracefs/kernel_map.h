@@ -21,7 +21,7 @@ struct nw_kernel_map_row {
 	uint64_t sum; /* of the first value besides the hits; 0: there is none */
 };
 
-/* What one hist trigger has counted. */
+/* A map: the rows that one hist trigger has counted. */
 struct nw_kernel_map {
 	char *info; /* the trigger as the kernel writes it: "hist:keys=common_pid:vals=hitcount... [active]" */
 	size_t keys; /* of each row */

@@ -37,7 +37,7 @@ int nw_kernel_counts_exit(struct nw_kernel_counts *c, int32_t tid)
 {
 	const struct nw_task *task = c->keeps_ended && !c->closed ? nw_run_task(c->run, tid)
 								  : NULL;
-	/* Of threads that do not count nothing is kept; a later thread may get the number. */
+	/* Nothing is kept of threads that do not count; a later thread may get the number. */
 	if (!task || (c->run->result->restricted && !task->wanted))
 		return 0;
 	struct nw_task *slot = find_ended(c, tid);
@@ -53,7 +53,7 @@ int nw_kernel_counts_exit(struct nw_kernel_counts *c, int32_t tid)
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-/* What a row counts for: its group, and whether it counts at all. Returns 0, 1 if it does not count, or -ENOMEM. */
+/* Finds the group that a row counts for, and whether it counts at all. Returns 0, 1 if it does not count, or -ENOMEM. */
 static int find_group(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 		      const struct nw_kernel_map_row *row, struct nw_summary *summary,
 		      int64_t *group)

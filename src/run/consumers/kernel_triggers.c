@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel can count by itself, and by which triggers: see kernel_counts.h. */
+/* Decides whether the kernel can count by itself, and makes the triggers: see kernel_counts.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
