@@ -515,7 +515,7 @@ struct nw_measure {
 	uint64_t slow_spans;	    /* number of calls of slow() */
 	/* Used if slow spans are requested: how many spans have ended, and how long the longest took. */
 	uint64_t ended_spans, longest_ns;
-	/* What the kernel counts; NULL: hits are read. */
+	/* The kernel counts by these; NULL: hits are read. */
 	struct nw_kernel_counts *counts;
 	/* The error of a function that was called inside hit(); code 0: none. */
 	struct nw_error failure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `serve` answers Prometheus with: one of three formats, which the scraper chooses by its header Accept. */
+/* `serve` answers Prometheus in one of three formats, which the scraper chooses by its header Accept. */
 #ifndef NOPWATCH_SHOW_EXPOSITION_H
 #define NOPWATCH_SHOW_EXPOSITION_H
 

@@ -174,7 +174,7 @@ static void family(void *arg, const struct nw_family *family)
 {
 	struct writing *w = arg;
 
-	/* What is no time has no unit, so that one histogram can be both. */
+	/* A value that is no time has no unit, so that one histogram can be both. */
 	w->first.classic = true;
 	w->first.native = !family->is_time;
 	begin_message(&w->first, family);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What hist triggers have counted, as the kernel prints it, and the triggers by which a session lets it count. */
+/* Maps of hist triggers, as the kernel prints them, and the triggers by which a session lets it count. */
 #include <errno.h>
 
 #include "kernel/session/triggers.h"
