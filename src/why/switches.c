@@ -81,12 +81,13 @@ const char *nw_switch_partner(const struct nw_selection *selection,
 	const struct switched *row = probe->kind == NW_SPEC_USDT ? find_switch(probe, NULL)
 								 : NULL;
 
+	if (!row || !row->partner)
+		return NULL;
 	nw_vec_each (&selection->probes, other)
-		if (row && row->partner && (*other)->image == probe->image &&
-		    (*other)->kind == NW_SPEC_USDT && (*other)->name &&
-		    strcmp((*other)->name, row->partner) == 0)
+		if ((*other)->image == probe->image && (*other)->kind == NW_SPEC_USDT &&
+		    (*other)->name && strcmp((*other)->name, row->partner) == 0)
 			return NULL;
-	return row && row->partner ? row->text : NULL;
+	return row->text;
 }
 
 const char *nw_switch_text(const struct nw_probe *probe, const char *words)

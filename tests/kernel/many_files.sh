@@ -8,12 +8,15 @@ reads() {
   local specs=() i
   for ((i = 1; i <= $1; i++)); do specs+=("usdt:./lib$i:upgrade:*"); done
   strace -f -qq -e trace=openat -o trace "$NOPWATCH" stat -j -o out.json -d 0.1 "${specs[@]}" 2>said || return
-  grep -c 'uprobe_profile' trace
+  echo "$(grep -c 'uprobe_profile' trace) $(grep -c 'uprobe_events.*O_RDONLY' trace) $(grep -c '"/proc", ' trace)"
 }
-few=$(reads 4)
-many=$(reads 24)
-comment "opened $few and $many times"
+read -r few few_lists few_looks <<<"$(reads 4)"
+read -r many many_lists many_looks <<<"$(reads 24)"
+comment "opened $few and $many times, the list of events $few_lists and $many_lists times, /proc $few_looks and $many_looks times"
 ok "the list of hits is not read again for each file" test "$many" -le $((few + 4))
+# A deletion needs to know how many sites an event has, which uprobe_events tells of all events at once.
+ok "the list of events is not read again for each event that is deleted" test "$many_lists" -le $((few_lists + 6))
+ok "processes are not looked at again for each file" test "$many_looks" -le $((few_looks + 4))
 holds "and each probe has its reason" out.json "len(of('probe')) == 48 and all(p['state'] == 'not-mapped' for p in of('probe'))"
 # an event of somebody else on one of the files is known all the same
 "$NOPWATCH" add -q usdt:./lib3:upgrade:work__start >/dev/null

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "kernel/session/session_private.h"
+#include "kernel/steps/definitions.h"
 #include "kernel/tracefs/event_list.h"
 
 #include "unit.h"
@@ -253,7 +254,63 @@ START_TEST(a_sessions_names_come_from_one_place)
 }
 END_TEST
 
-UNIT_MAIN("event_list", a_line_is_what_defines_an_event, other_lines_are_none,
+static const struct nw_defined_event *find(struct nw_defined_events *all, int dir,
+					   const char *event)
+{
+	const struct nw_tracefs fs = {.root = dir};
+	const struct nw_defined_event *found;
+
+	ck_assert_int_eq(nw_defined_events_find(all, &fs, event, &found), 0);
+	return found;
+}
+
+static void write_events(const char *dir, const char *text)
+{
+	nw_cleanup(nw_free_ptr) char *file = nw_text("%s/uprobe_events", dir);
+	FILE *out = fopen(file, "w");
+
+	fputs(text, out);
+	fclose(out);
+}
+
+/* Many deletions read the list once, but never take an event for a missing one that somebody has just defined. */
+START_TEST(definitions_are_read_once_for_many_events)
+{
+	char dir[] = "/tmp/nopwatch-events.XXXXXX";
+	struct nw_defined_events all = {0};
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	int fd = open(dir, O_RDONLY | O_DIRECTORY);
+	write_events(
+		dir,
+		"p:g/a /gate:0x1000\np:g/a /f:0x10 x=%di:s32\nr:g/b /f:0x20 y=$retval\n");
+	const struct nw_defined_event *a = find(&all, fd, "g/a");
+	ck_assert_uint_eq(a->count, 2);
+	ck_assert_str_eq(a->path, "/gate");
+	ck_assert_str_eq(a->args, "");
+	ck_assert_int_eq(a->kind, 'p');
+	write_events(dir, "p:g/a /gate:0x1000\np:g/c /f:0x30\n");
+	const struct nw_defined_event *b = find(&all, fd, "g/b");
+	ck_assert_int_eq(b->kind, 'r');
+	ck_assert_str_eq(b->args, " y=$retval");
+	/* one that is not known makes it look again */
+	ck_assert_uint_eq(find(&all, fd, "g/c")->count, 1);
+	ck_assert_ptr_null(find(&all, fd, "g/b"));
+	ck_assert_uint_eq(find(&all, fd, "g/a")->count, 1);
+	/* and so does time */
+	write_events(dir, "p:g/a /gate:0x1000\np:g/a /f:0x10\n");
+	ck_assert_uint_eq(find(&all, fd, "g/a")->count, 1);
+	all.read_ns -= 2000000000;
+	ck_assert_uint_eq(find(&all, fd, "g/a")->count, 2);
+	nw_defined_events_free(&all);
+	nw_cleanup(nw_free_ptr) char *clean = nw_text("rm -rf %s", dir);
+	ck_assert_int_eq(system(clean), 0);
+	close(fd);
+}
+END_TEST
+
+UNIT_MAIN("event_list", definitions_are_read_once_for_many_events,
+	  a_line_is_what_defines_an_event, other_lines_are_none,
 	  names_are_as_long_as_the_kernels_and_no_longer,
 	  damaged_lines_stay_inside_themselves, hits_belong_to_the_same_line,
 	  an_error_ends_the_walk, enable_files_say_five_things,

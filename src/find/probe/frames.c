@@ -28,30 +28,62 @@ static int find_frames(const struct nw_image *image, struct nw_point **points, s
 	return ret;
 }
 
+/* A point of a USDT probe in the order of the selection. */
+struct placed {
+	const struct nw_image *image;
+	size_t number;
+	struct nw_point *point;
+};
+
+static int by_image(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->image != y->image)
+		return (uintptr_t)x->image < (uintptr_t)y->image ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+typedef NW_VEC(struct placed) placed_list;
+
+static int list_points(struct nw_selection *selection, const bool *wanted, placed_list *out)
+{
+	for (size_t i = 0; i < selection->probes.count; i++) {
+		struct nw_probe *probe = selection->probes.item[i];
+		if (!wanted[i] || probe->kind != NW_SPEC_USDT)
+			continue;
+		nw_vec_each (&probe->points, point) {
+			struct placed *slot = nw_vec_add(out);
+			if (!slot)
+				return -ENOMEM;
+			*slot = (struct placed){probe->image, out->count, point};
+		}
+	}
+	return 0;
+}
+
 int nw_selection_frames(struct nw_selection *selection, const bool *wanted,
 			struct nw_error *err)
 {
+	placed_list all = {0};
 	NW_VEC(struct nw_point *) points = {0};
-	int ret = 0;
+	int ret = list_points(selection, wanted, &all) < 0 ? nw_no_memory(err) : 0;
 
-	nw_vec_each (&selection->images, image) {
-		points.count = 0;
-		for (size_t i = 0; i < selection->probes.count; i++) {
-			struct nw_probe *probe = selection->probes.item[i];
-			if (!wanted[i] || probe->image != *image ||
-			    probe->kind != NW_SPEC_USDT)
-				continue;
-			nw_vec_each (&probe->points, point) {
-				struct nw_point **slot = nw_vec_add(&points);
-				if (slot)
-					*slot = point;
-				else
-					ret = nw_no_memory(err);
-			}
+	if (ret == 0 && all.count)
+		qsort(all.item, all.count, sizeof(*all.item), by_image);
+	for (size_t i = 0; ret == 0 && i < all.count; i++) {
+		struct nw_point **slot = nw_vec_add(&points);
+		if (!slot) {
+			ret = nw_no_memory(err);
+			break;
 		}
-		if (ret == 0 && points.count)
-			ret = find_frames(*image, points.item, points.count, err);
+		*slot = all.item[i].point;
+		if (i + 1 < all.count && all.item[i + 1].image == all.item[i].image)
+			continue;
+		ret = find_frames(all.item[i].image, points.item, points.count, err);
+		points.count = 0;
 	}
+	nw_vec_free(&all);
 	nw_vec_free(&points);
 	return ret;
 }

@@ -11,14 +11,44 @@
 
 /* ---- probes ------------------------------------------------------------------------- */
 
-struct nw_probe *nw_probe_find(const struct nw_selection *selection,
-			       const struct nw_image *image, const char *provider,
-			       const char *name)
+static uint64_t name_hash(const struct nw_image *image, const char *provider,
+			  const char *name)
 {
-	nw_vec_each (&selection->probes, probe)
-		if ((*probe)->image == image && strcmp((*probe)->provider, provider) == 0 &&
-		    strcmp((*probe)->name, name) == 0)
-			return *probe;
+	return nw_hash64((uintptr_t)image ^ nw_hash_text(name, strlen(name))) ^
+	       nw_hash_text(provider, strlen(provider));
+}
+
+/* Adds the probes to the table that were added to the selection since the last call, as far as there is memory. */
+static void index_probes(struct nw_selection *selection)
+{
+	struct nw_hash_table *table = &selection->by_name;
+
+	while (table->count < selection->probes.count) {
+		const struct nw_probe *probe = selection->probes.item[table->count];
+		if (nw_hash_table_add(table,
+				      name_hash(probe->image, probe->provider, probe->name),
+				      table->count) < 0)
+			return;
+	}
+}
+
+static bool is_called(const struct nw_probe *probe, const struct nw_image *image,
+		      const char *provider, const char *name)
+{
+	return probe->image == image && strcmp(probe->provider, provider) == 0 &&
+	       strcmp(probe->name, name) == 0;
+}
+
+struct nw_probe *nw_probe_find(struct nw_selection *selection, const struct nw_image *image,
+			       const char *provider, const char *name)
+{
+	index_probes(selection);
+	nw_hash_each (&selection->by_name, name_hash(image, provider, name), number)
+		if (is_called(selection->probes.item[number], image, provider, name))
+			return selection->probes.item[number];
+	for (size_t i = selection->by_name.count; i < selection->probes.count; i++)
+		if (is_called(selection->probes.item[i], image, provider, name))
+			return selection->probes.item[i];
 	return NULL;
 }
 

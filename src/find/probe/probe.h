@@ -301,6 +301,8 @@ struct nw_hit_cost {
 struct nw_selection {
 	nw_images images; /* without duplicates */
 	NW_VEC(struct nw_probe *) probes;
+	struct nw_hash_table
+		by_name; /* the first by_name.count probes, for nw_probe_find() */
 	nw_strings
 		warnings; /* for the user: notes that were skipped and why, and the like */
 };

@@ -380,6 +380,7 @@ void nw_selection_keep(struct nw_selection *selection, const bool *wanted)
 {
 	size_t left = 0;
 
+	nw_hash_table_free(&selection->by_name);
 	for (size_t i = 0; i < selection->probes.count; i++) {
 		if (wanted[i])
 			selection->probes.item[left++] = selection->probes.item[i];
@@ -401,6 +402,7 @@ size_t nw_selection_hidden(const struct nw_selection *selection)
 
 int nw_selection_linked(struct nw_selection *selection)
 {
+	nw_hash_table_free(&selection->by_name);
 	nw_vec_each (&selection->probes, slot) {
 		struct nw_probe *probe = *slot;
 		if (!probe->symbol)
@@ -423,6 +425,7 @@ void nw_selection_free(struct nw_selection *selection)
 	nw_vec_each (&selection->probes, probe)
 		free_probe(*probe);
 	nw_vec_free(&selection->probes);
+	nw_hash_table_free(&selection->by_name);
 	nw_strings_free(&selection->warnings);
 	nw_images_free(&selection->images);
 }

@@ -29,9 +29,8 @@ void nw_near_list(const struct nw_near *near, struct nw_buf *out);
 void nw_near_hint(const struct nw_near *near, const char *otherwise, struct nw_error *err);
 
 /* Finds a probe of the selection (NULL: there is none), or adds one (NULL: no memory). */
-struct nw_probe *nw_probe_find(const struct nw_selection *selection,
-			       const struct nw_image *image, const char *provider,
-			       const char *name);
+struct nw_probe *nw_probe_find(struct nw_selection *selection, const struct nw_image *image,
+			       const char *provider, const char *name);
 struct nw_probe *nw_probe_add(struct nw_selection *selection, struct nw_image *image,
 			      enum nw_spec_kind kind, const char *provider,
 			      const char *name);

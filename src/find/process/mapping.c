@@ -148,15 +148,16 @@ static bool same_path(pid_t pid, const struct nw_mapping *mapping, const char *p
 {
 	char link[64], root[4096];
 
-	if (strcmp(mapping->path, path) == 0)
+	const size_t whole = strlen(mapping->path), tail = strlen(path);
+
+	if (whole < tail || strcmp(mapping->path + whole - tail, path) != 0)
+		return false;
+	if (whole == tail)
 		return true;
 	snprintf(link, sizeof(link), "/proc/%d/root", (int)pid);
 	ssize_t len = readlink(link, root, sizeof(root) - 1);
-	if (len <= 1)
-		return false;
-	root[len] = '\0';
-	return strncmp(mapping->path, root, (size_t)len) == 0 &&
-	       strcmp(mapping->path + len, path) == 0;
+	return len > 1 && (size_t)len == whole - tail &&
+	       memcmp(mapping->path, root, (size_t)len) == 0;
 }
 
 /* Is the mapping the process's own program, and was the program started by this name? */
@@ -242,55 +243,90 @@ static void find_instead(pid_t pid, const nw_mappings *maps, const char *path,
 
 /* ---- all processes ------------------------------------------------------------------ */
 
-static int inspect_one(pid_t pid, const char *path, const struct nw_image *image,
-		       uint64_t vaddr, struct nw_mapping_facts *out)
+static void inspect_file(pid_t pid, const nw_mappings *maps, struct nw_mapping_query *query)
+{
+	struct nw_mapping_facts *out = &query->facts;
+
+	out->processes++;
+	if (query->image && maps_it(pid, maps, query->image)) {
+		if (!out->mapped++)
+			out->pid = pid;
+		check_code(pid, maps, query->image, query->vaddr, out);
+	} else if (!out->mapped) {
+		find_instead(pid, maps, query->path, query->image, out);
+	}
+}
+
+static int inspect_process(pid_t pid, struct nw_mapping_query *queries, size_t count)
 {
 	nw_mappings maps = {0};
-	struct nw_error err;
 
 	if (pid == getpid())
 		return 0;
-	int ret = nw_process_maps(pid, &maps, &err);
-	if (ret == -EACCES || ret == -EPERM)
-		out->unreadable++;
-	if (ret < 0)
-		return nw_is_shortage(-ret) ? ret : 0;
-	out->processes++;
-	if (image && maps_it(pid, &maps, image)) {
-		if (!out->mapped++)
-			out->pid = pid;
-		check_code(pid, &maps, image, vaddr, out);
-	} else if (!out->mapped) {
-		find_instead(pid, &maps, path, image, out);
-	}
+	int ret = nw_process_maps(pid, &maps, NULL);
+	for (size_t i = 0; i < count; i++)
+		if (ret == 0)
+			inspect_file(pid, &maps, &queries[i]);
+		else if (ret == -EACCES || ret == -EPERM)
+			queries[i].facts.unreadable++;
 	nw_mappings_free(&maps);
-	return 0;
+	return nw_is_shortage(-ret) ? ret : 0;
+}
+
+static int inspect_all(const pid_t *pids, size_t pid_count,
+		       struct nw_mapping_query *queries, size_t count, struct nw_error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < pid_count; i++) {
+		ret = inspect_process(pids[i], queries, count);
+		if (ret < 0)
+			nw_fail(err, -ret, "cannot look at process %d: %s", (int)pids[i],
+				nw_strerror(-ret));
+	}
+	return ret;
+}
+
+int nw_mappings_inspect(struct nw_mapping_query *queries, size_t count, const pid_t *pids,
+			size_t pid_count, struct nw_error *err)
+{
+	nw_strings whole = {0};
+	nw_pids all = {0};
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		struct nw_mapping_query *query = &queries[i];
+		nw_cleanup(nw_free_ptr) char *real = realpath(query->path, NULL);
+		query->facts = (struct nw_mapping_facts){.overlay = query->image &&
+								    query->image->overlay};
+		/* The search does not enter /proc/PID/root, whose links lead back into our own namespace. */
+		if (!real || strncmp(query->path, "/proc/", 6) == 0)
+			continue;
+		if (nw_strings_add(&whole, real, strlen(real)) < 0)
+			ret = nw_no_memory(err);
+		else
+			query->path = whole.item[whole.count - 1];
+	}
+	if (ret == 0 && !pids) {
+		ret = nw_process_all(&all, err);
+		pids = all.item;
+		pid_count = all.count;
+	}
+	if (ret == 0)
+		ret = inspect_all(pids, pid_count, queries, count, err);
+	nw_vec_free(&all);
+	nw_strings_free(&whole);
+	return ret;
 }
 
 int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t vaddr,
 		       const pid_t *pids, size_t pid_count, struct nw_mapping_facts *out,
 		       struct nw_error *err)
 {
-	nw_cleanup(nw_free_ptr) char *whole = realpath(path, NULL);
-	nw_pids all = {0};
-	int ret = 0;
+	struct nw_mapping_query query = {.path = path, .image = image, .vaddr = vaddr};
+	int ret = nw_mappings_inspect(&query, 1, pids, pid_count, err);
 
-	*out = (struct nw_mapping_facts){.overlay = image && image->overlay};
-	/* The search does not enter /proc/PID/root, whose links lead back into our own namespace. */
-	if (whole && strncmp(path, "/proc/", 6) != 0)
-		path = whole;
-	if (!pids) {
-		ret = nw_process_all(&all, err);
-		pids = all.item;
-		pid_count = all.count;
-	}
-	for (size_t i = 0; ret == 0 && i < pid_count; i++) {
-		ret = inspect_one(pids[i], path, image, vaddr, out);
-		if (ret < 0)
-			nw_fail(err, -ret, "cannot look at process %d: %s", (int)pids[i],
-				nw_strerror(-ret));
-	}
-	nw_vec_free(&all);
+	*out = query.facts;
 	return ret;
 }
 

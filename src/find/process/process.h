@@ -251,10 +251,22 @@ struct nw_mapping_facts {
 	char other_build_id[129];
 };
 
+/* One question about a file. */
+struct nw_mapping_query {
+	const char *
+		path; /* as the user named it; changed by the call, and not valid behind it */
+	const struct nw_image *image; /* the file at that path; NULL: none */
+	uint64_t vaddr;		      /* an address in it; 0: none */
+	struct nw_mapping_facts facts;
+};
+
 /*
- * path: as the user named it; image: the file at that path (NULL: none); vaddr: an address in it (0: none). pids
- * NULL: examines all processes.
+ * Answers the questions about all files with one look at each process. pids NULL: examines all processes. Returns 0 or
+ * -errno; nw_mapping_facts_free() frees each query's facts in any case.
  */
+int nw_mappings_inspect(struct nw_mapping_query *queries, size_t count, const pid_t *pids,
+			size_t pid_count, struct nw_error *err);
+/* Does the same for one file. */
 int nw_mapping_inspect(const char *path, const struct nw_image *image, uint64_t vaddr,
 		       const pid_t *pids, size_t pid_count, struct nw_mapping_facts *out,
 		       struct nw_error *err);

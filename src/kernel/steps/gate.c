@@ -182,42 +182,15 @@ int nw_event_try_perf(const struct nw_tracefs *fs, const char *instance, const c
 
 /* ---- deleting ----------------------------------------------------------------------- */
 
-/* The definitions of one event. */
-struct definitions {
-	size_t count;
-	char kind;
-	char *path, *args; /* of the first definition */
-};
-
-struct wanted {
-	const char *event; /* "GROUP/NAME" */
-	struct definitions *out;
-};
-
-static int take_definition(void *arg, const struct nw_definition_line *line)
-{
-	const struct wanted *l = arg;
-	size_t group = strlen(line->group);
-	struct definitions *d = l->out;
-
-	if (strncmp(l->event, line->group, group) != 0 || l->event[group] != '/' ||
-	    strcmp(l->event + group + 1, line->name) != 0 || d->count++)
-		return 0;
-	d->kind = line->is_return ? 'r' : 'p';
-	d->path = strndup(line->path, line->path_len);
-	d->args = nw_text("%s%s", *line->args ? " " : "", line->args);
-	return d->path && d->args ? 0 : -ENOMEM;
-}
-
 /* Shuts the gate of the event's first definition. -ENOENT: it has no gate. */
-static int shut(const struct nw_tracefs *fs, const struct definitions *d)
+static int shut(const struct nw_tracefs *fs, const struct nw_defined_event *d)
 {
 	return nw_is_gate(d->path) && strncmp(d->path, "/proc/", 6) != 0
 		       ? nw_do(fs, NW_DO_RESIZE, d->path, "0")
 		       : -ENOENT;
 }
 
-static int append_gate(const struct nw_tracefs *fs, const struct definitions *d,
+static int append_gate(const struct nw_tracefs *fs, const struct nw_defined_event *d,
 		       const char *group, const char *name)
 {
 	nw_cleanup(nw_free_ptr) char *line = nw_text("%c:%s/%s " ALWAYS_SHUT "%s", d->kind,
@@ -238,7 +211,7 @@ static int append_gate(const struct nw_tracefs *fs, const struct definitions *d,
 
 /* Proves that an event of several sites is not in use and cannot be enabled any more, so that it may be deleted.
  * Returns 0 then. */
-static int prove_free(const struct nw_tracefs *fs, const struct definitions *d,
+static int prove_free(const struct nw_tracefs *fs, const struct nw_defined_event *d,
 		      const char *group, const char *name)
 {
 	int ret = shut(fs, d);
@@ -253,13 +226,13 @@ static int prove_free(const struct nw_tracefs *fs, const struct definitions *d,
 	return ret == 0 || ret == -EBUSY ? ret : ask_ftrace(fs, group, group, name, true);
 }
 
-int nw_event_delete(const struct nw_tracefs *fs, const char *list, const char *event)
+int nw_event_delete(const struct nw_tracefs *fs, struct nw_defined_events *definitions,
+		    const char *list, const char *event)
 {
 	nw_cleanup(nw_free_ptr) char *line = nw_text("-:%s\n", event);
-	char group[NW_MAX_NAME + 1];
+	const struct nw_defined_event *d;
 	const char *slash = strchrnul(event, '/');
-	struct definitions d = {0};
-	struct wanted wanted = {event, &d};
+	char group[NW_MAX_NAME + 1];
 
 	if (!line)
 		return -ENOMEM;
@@ -267,10 +240,8 @@ int nw_event_delete(const struct nw_tracefs *fs, const char *list, const char *e
 	if (strcmp(list, NW_KPROBE_EVENTS) == 0 || strcmp(list, NW_DYNAMIC_EVENTS) == 0)
 		return nw_tracefs_append(fs->root, list, line);
 	snprintf(group, sizeof(group), "%.*s", (int)(slash - event), event);
-	int ret = nw_event_list_read(fs, NULL, take_definition, &wanted);
-	if (ret == 0 && d.count > 1)
-		ret = prove_free(fs, &d, group, *slash ? slash + 1 : "");
-	free(d.path);
-	free(d.args);
+	int ret = nw_defined_events_find(definitions, fs, event, &d);
+	if (ret == 0 && d && d->count > 1)
+		ret = prove_free(fs, d, group, *slash ? slash + 1 : "");
 	return ret < 0 ? ret : nw_tracefs_append(fs->root, "uprobe_events", line);
 }

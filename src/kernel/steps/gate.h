@@ -3,6 +3,7 @@
 #ifndef NOPWATCH_KERNEL_STEPS_GATE_H
 #define NOPWATCH_KERNEL_STEPS_GATE_H
 
+#include "definitions.h"
 #include "journal.h"
 
 enum {
@@ -43,8 +44,9 @@ bool nw_is_gate(const char *path);
  */
 int nw_event_try_perf(const struct nw_tracefs *fs, const char *instance, const char *group,
 		      const char *name);
-/* Deletes "GROUP/NAME". list: NW_KPROBE_EVENTS, or "" for uprobe_events. An event of several sites is deleted only after a
- * proof that nobody uses it. */
-int nw_event_delete(const struct nw_tracefs *fs, const char *list, const char *event);
+/* Deletes "GROUP/NAME". list: NW_KPROBE_EVENTS, or "" for uprobe_events, which `definitions` reads when it has to. An event
+ * of several sites is deleted only after a proof that nobody uses it. */
+int nw_event_delete(const struct nw_tracefs *fs, struct nw_defined_events *definitions,
+		    const char *list, const char *event);
 
 #endif

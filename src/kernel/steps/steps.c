@@ -134,8 +134,29 @@ int nw_instance_remove(const struct nw_tracefs *fs, const char *dir, int how)
 	return ret;
 }
 
-static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
+enum {
+	PATIENCE_US = 1500000,
+	/* Another nopwatch holds the lock of the instances for moments, which are long on a busy machine. */
+	LOCK_PATIENCE_US = 10000000,
+	LONGEST_US = 10000 /* a file that is read in a loop is free for moments only */
+};
+
+/* A list of actions that is being done. */
+struct doing {
+	const struct nw_tracefs *fs;
+	unsigned int
+		patience; /* microseconds that may still be spent on waiting for all but the lock */
+	struct nw_defined_events definitions;
+};
+
+static struct doing begin(const struct nw_tracefs *fs)
 {
+	return (struct doing){.fs = fs, .patience = PATIENCE_US};
+}
+
+static int do_once(struct doing *doing, const struct nw_action *action)
+{
+	const struct nw_tracefs *fs = doing->fs;
 	int ret = 0;
 
 	switch (action->kind) {
@@ -145,11 +166,12 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 	case NW_DO_WRITE:
 		return nw_tracefs_write(fs->root, action->file, action->text);
 	case NW_DO_APPEND:
+		doing->definitions.read_ns = 0;
 		return append_line(fs, action);
 	case NW_DO_DISABLE:
 		return disable(fs, action);
 	case NW_DO_DELETE:
-		return nw_event_delete(fs, action->file, action->text);
+		return nw_event_delete(fs, &doing->definitions, action->file, action->text);
 	case NW_DO_CREATE:
 		return nw_own_file_create(action->file);
 	case NW_DO_RESIZE:
@@ -172,13 +194,6 @@ static int do_once(const struct nw_tracefs *fs, const struct nw_action *action)
 	return ret < 0 ? -errno : 0;
 }
 
-enum {
-	PATIENCE_US = 1500000,
-	/* Another nopwatch holds the lock of the instances for moments, which are long on a busy machine. */
-	LOCK_PATIENCE_US = 10000000,
-	LONGEST_US = 10000 /* a file that is read in a loop is free for moments only */
-};
-
 static bool takes_away(const struct nw_action *action)
 {
 	return action->kind == NW_DO_RMDIR || action->kind == NW_DO_DELETE ||
@@ -186,17 +201,15 @@ static bool takes_away(const struct nw_action *action)
 		(action->text[0] == '-' || action->text[0] == '!'));
 }
 
-/* Tries again while the thing to remove or its lock is busy, or memory is short. *patience: microseconds that may still
- * be spent on waiting for all but the lock. */
-static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *action,
-			unsigned int *patience)
+/* Tries again while the thing to remove or its lock is busy, or memory is short. */
+static int do_patiently(struct doing *doing, const struct nw_action *action)
 {
 	unsigned int for_lock = LOCK_PATIENCE_US, us = 500;
 
 	for (;;) {
-		int ret = do_once(fs, action);
+		int ret = do_once(doing, action);
 		bool locked = ret == -EAGAIN && action->kind == NW_DO_RMDIR;
-		unsigned int *left = locked ? &for_lock : patience;
+		unsigned int *left = locked ? &for_lock : &doing->patience;
 		if ((!locked && ret != -EBUSY && ret != -ENOMEM) || !takes_away(action) ||
 		    !*left)
 			return ret;
@@ -207,11 +220,17 @@ static int do_patiently(const struct nw_tracefs *fs, const struct nw_action *act
 	}
 }
 
+static int end(struct doing *doing, int ret)
+{
+	nw_defined_events_free(&doing->definitions);
+	return ret;
+}
+
 int nw_action_do(const struct nw_tracefs *fs, const struct nw_action *action)
 {
-	unsigned int patience = PATIENCE_US;
+	struct doing doing = begin(fs);
 
-	return do_patiently(fs, action, &patience);
+	return end(&doing, do_patiently(&doing, action));
 }
 
 int nw_do(const struct nw_tracefs *fs, enum nw_action_kind kind, const char *file,
@@ -235,11 +254,11 @@ bool nw_error_passes(int ret)
 void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, size_t count,
 		   struct nw_steps *left, struct nw_error *err)
 {
-	unsigned int patience = PATIENCE_US;
+	struct doing doing = begin(fs);
 
 	while (count--) {
 		const struct nw_action *back = &steps->list.item[count].back;
-		int ret = do_patiently(fs, back, &patience);
+		int ret = do_patiently(&doing, back);
 		if (ret >= 0)
 			continue;
 		nw_error_hint(err, "and '%s' could not be put back into %s: %s", back->text,
@@ -248,6 +267,7 @@ void nw_steps_undo(const struct nw_tracefs *fs, const struct nw_steps *steps, si
 			nw_steps_add(left, back->kind, back->file, back->text);
 		}
 	}
+	end(&doing, 0);
 }
 
 static int explain(const struct nw_tracefs *fs, const struct nw_step *step, int ret,
@@ -267,7 +287,7 @@ int nw_steps_do(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		int (*before)(void *arg, const struct nw_action *back), void *arg,
 		struct nw_steps *left, struct nw_error *err)
 {
-	unsigned int patience = PATIENCE_US;
+	struct doing doing = begin(fs);
 
 	if (steps->failed)
 		return nw_no_memory(err);
@@ -277,26 +297,27 @@ int nw_steps_do(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		if (ret < 0)
 			nw_fail(err, -ret, "cannot write the journal: %s",
 				nw_strerror(-ret));
-		else if ((ret = do_patiently(fs, &step->go, &patience)) < 0 && step->what)
+		else if ((ret = do_patiently(&doing, &step->go)) < 0 && step->what)
 			explain(fs, step, ret, err);
 		else
 			continue;
+		end(&doing, 0);
 		nw_steps_undo(fs, steps, i, left, err);
 		return ret;
 	}
-	return 0;
+	return end(&doing, 0);
 }
 
 int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 		     nw_strings *stuck)
 {
-	unsigned int patience = PATIENCE_US;
+	struct doing doing = begin(fs);
 	int first = 0;
 
 	if (steps->failed)
 		return -ENOMEM;
 	nw_vec_each (&steps->list, step) {
-		int ret = do_patiently(fs, &step->go, &patience);
+		int ret = do_patiently(&doing, &step->go);
 		if (ret == 0 || ret == -ENOENT ||
 		    !step->what) /* a thing that does not exist needs no removal */
 			continue;
@@ -304,7 +325,7 @@ int nw_steps_do_each(const struct nw_tracefs *fs, const struct nw_steps *steps,
 				nw_refusal_text(step->refusal, -ret));
 		first = first < 0 ? first : ret;
 	}
-	return first;
+	return end(&doing, first);
 }
 
 /* ---- a list that is done as it is made ---------------------------------------------- */

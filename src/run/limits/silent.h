@@ -8,7 +8,8 @@
 
 struct nw_silent_file {
 	const struct nw_image *image;
-	bool mapped; /* `mapping` is valid */
+	uint64_t vaddr; /* of one of the probes */
+	bool mapped;	/* `mapping` is valid */
 	struct nw_mapping_facts mapping;
 	nw_foreign_events foreign;
 };
@@ -20,6 +21,7 @@ struct nw_silent {
 	struct nw_process_facts process; /* the first process of -p */
 	nw_pids threads;		 /* of all processes of -p */
 	NW_VEC(struct nw_silent_file) files;
+	struct nw_hash_table by_image;
 	bool has_others;   /* the next is known */
 	nw_strings others; /* files of events that are not of this run */
 };

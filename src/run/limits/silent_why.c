@@ -12,26 +12,86 @@
 
 /* ---- files, each looked at once ----------------------------------------------------- */
 
-static struct nw_silent_file *file_of(struct nw_silent *silent,
-				      const struct nw_point *point)
+static struct nw_silent_file *known_file(struct nw_silent *silent,
+					 const struct nw_image *image)
 {
-	const struct nw_request *request = silent->run->request;
+	nw_hash_each (&silent->by_image, nw_hash64((uintptr_t)image), number)
+		if (silent->files.item[number].image == image)
+			return &silent->files.item[number];
+	return NULL;
+}
 
-	nw_vec_each (&silent->files, known)
-		if (known->image == point->image)
-			return known;
+static int add_file(struct nw_silent *silent, const struct nw_point *point)
+{
 	struct nw_silent_file *fresh = nw_vec_add(&silent->files);
+
 	if (!fresh)
-		return NULL;
+		return -ENOMEM;
 	fresh->image = point->image;
-	/* facts that cannot be read stay unknown */
-	fresh->mapped = nw_mapping_inspect(point->image->path, point->image, point->vaddr,
-					   request->pid_count ? request->pids : NULL,
-					   request->pid_count, &fresh->mapping, NULL) == 0;
+	fresh->vaddr = point->vaddr;
 	if (!silent->has_others || nw_foreign_paths_have(&silent->others, point->image))
 		nw_foreign_events_read(&silent->run->live.fs, point->image,
 				       &silent->threads, &fresh->foreign, NULL);
-	return fresh;
+	return nw_hash_table_add(&silent->by_image, nw_hash64((uintptr_t)point->image),
+				 silent->files.count - 1);
+}
+
+/* Adds the files of all probes that may be asked for: of those without a hit and without a reason. */
+static int add_files(struct nw_silent *silent)
+{
+	const struct nw_run_result *result = silent->run->result;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < result->selection.probes.count; i++) {
+		const struct nw_probe *probe = result->selection.probes.item[i];
+		if (probe->points.count && !nw_probe_in_kernel(probe) &&
+		    !nw_run_probe_hits(silent->run, i) && !result->states[i].text &&
+		    !known_file(silent, probe->points.item->image))
+			ret = add_file(silent, probe->points.item);
+	}
+	return ret;
+}
+
+/* Looks at each process once for the files from number `first` on. Facts that cannot be read stay unknown. */
+static int inspect_files(struct nw_silent *silent, size_t first)
+{
+	const struct nw_request *request = silent->run->request;
+	const size_t count = silent->files.count - first;
+	struct nw_mapping_query *queries = calloc(count + 1, sizeof(*queries));
+
+	if (!queries)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct nw_silent_file *file = &silent->files.item[first + i];
+		queries[i] = (struct nw_mapping_query){.path = file->image->path,
+						       .image = file->image,
+						       .vaddr = file->vaddr};
+	}
+	bool known = nw_mappings_inspect(queries, count,
+					 request->pid_count ? request->pids : NULL,
+					 request->pid_count, NULL) == 0;
+	for (size_t i = 0; i < count; i++) {
+		silent->files.item[first + i].mapped = known;
+		silent->files.item[first + i].mapping = queries[i].facts;
+	}
+	free(queries);
+	return 0;
+}
+
+static struct nw_silent_file *file_of(struct nw_silent *silent,
+				      const struct nw_point *point)
+{
+	struct nw_silent_file *known = known_file(silent, point->image);
+	const size_t first = silent->files.count;
+
+	if (known)
+		return known;
+	int ret = first ? 0 : add_files(silent);
+	if (ret == 0 && !known_file(silent, point->image))
+		ret = add_file(silent, point);
+	if (ret == 0)
+		ret = inspect_files(silent, first);
+	return ret == 0 ? known_file(silent, point->image) : NULL;
 }
 
 int nw_silent_open(struct nw_run *run, struct nw_silent *out, struct nw_error *err)
@@ -58,6 +118,7 @@ void nw_silent_close(struct nw_silent *silent)
 		nw_foreign_events_free(&file->foreign);
 	}
 	nw_vec_free(&silent->files);
+	nw_hash_table_free(&silent->by_image);
 	nw_strings_free(&silent->others);
 	nw_vec_free(&silent->threads);
 	nw_process_facts_free(&silent->process);
