@@ -23,7 +23,8 @@ static int find_out(const struct nw_args *args, struct nw_features *features,
 		return ret;
 	ret = nw_features_find(&fs, mask, false, features, err);
 	if (ret == 0 && (nw_features_try(&fs, features, &why) < 0 ||
-			 nw_event_probes_try(&fs, features, &why) < 0))
+			 nw_event_probes_try(&fs, features, &why) < 0 ||
+			 nw_calls_try(&fs, features, &why) < 0))
 		nw_note("not tried out: %s", why.what);
 	else if (ret == 0 && args->format == &nw_output_text &&
 		 nw_machine_cost(&fs, features, mask, cost, &why) == -EUCLEAN) {

@@ -107,7 +107,13 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 {
 	struct listing *list = arg;
 	struct nw_error err;
+	const nw_pids *pids = &list->args->pids;
 
+	/* Of many files only those of the given processes: otherwise all processes would be looked at for each of them. */
+	if (list->args->verbose && (pids->count || !of_many) &&
+	    nw_image_find_armed(image, pids->count ? pids->item : NULL, pids->count, &err) <
+		    0)
+		failed(list, &err, true);
 	if (list->args->check)
 		check(list, image);
 	else if (list->output.format->for_people)
@@ -471,7 +477,8 @@ const struct nw_command nw_cmd_list = {
 		"that a process maps, or that CMD would load (CMD is not run). FILE may be a glob;\n"
 		"usdt:*: are the files that running processes map. PATTERN is PROVIDER:NAME or NAME,\n"
 		"with * and ?. With -v, one block a site: address, file offset, semaphore, kind of\n"
-		"nop, function, and every argument with the fetch argument it becomes.\n"
+		"nop, function, in how many processes it is armed and how (see `help status`), and\n"
+		"every argument with the fetch argument it becomes.\n"
 		"func:FILE:PATTERN lists functions, those of C++ and Rust by the names that their\n"
 		"source has; --functions FILE [PATTERN...] also the size of each, and the file and\n"
 		"line of its source, if the file has debugging information, and with -v the arguments\n"

@@ -128,8 +128,10 @@ const struct nw_command nw_cmd_status = {
 		"counts (add --engine=kernel; the group is nopwatch_NAME) or foreign.\n"
 		"HITS are the kernel's own count, in all processes, recorded or not. ARMED: processes that\n"
 		"have the breakpoint in their memory now. FILE: same, changed, replaced or gone since add;\n"
-		"present or gone for others' events. -v shows the definitions. Behind them stand the events\n"
-		"that programs have registered by themselves, user_events:NAME, and who has them enabled.",
+		"present or gone for others' events. -v shows the definitions, and how the places are\n"
+		"armed: emulated (a breakpoint at a nop), trapped (at another instruction) or optimised\n"
+		"(the kernel's call). Behind them stand the events that programs have registered by\n"
+		"themselves, user_events:NAME, and who has them enabled.",
 	.options = NW_OPTIONS_RESULT "pid exe quiet verbose plain color state-dir",
 	.run = run,
 };

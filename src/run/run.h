@@ -208,6 +208,9 @@ void nw_run_close_members(struct nw_run *run);
 /* Finds what takes the place of the events of system calls of which strings are wanted. may_try: the kernel may be changed
  * for a trial. */
 int nw_run_attach_calls(struct nw_run *run, bool may_try, struct nw_error *err);
+/* Moves probes to the nops that the kernel turns into calls, where it does. may_try: the kernel may be changed for a
+ * trial. */
+int nw_run_take_calls(struct nw_run *run, bool may_try, struct nw_error *err);
 /* Finds the probes of the request's specs in the file that is at this path now, each spec by itself. */
 int nw_run_select_again(const struct nw_run *run, const char *path,
 			struct nw_selection *out, struct nw_error *err);

@@ -421,11 +421,37 @@ static struct nw_plan_options plan_options(const struct nw_run *run, const char 
 	};
 }
 
+/* Moves these probes to the nops that the kernel turns into calls, where it does. */
+int nw_run_take_calls(struct nw_run *run, bool may_try, struct nw_error *err)
+{
+	struct nw_features *features = &run->live.features;
+	struct nw_selection *selection = &run->result->selection;
+	bool any = false;
+
+	nw_vec_each (&selection->probes, probe)
+		nw_vec_each (&(*probe)->points, point)
+			any |= point->nop == NW_NOP_PAIR;
+	if (!any || !features->has[NW_FEATURE_NOP10])
+		return 0;
+	int ret = may_try ? nw_calls_try(&run->live.fs, features, err) : 0;
+	if (ret < 0 || !features->has[NW_FEATURE_NOP10])
+		return ret;
+	nw_vec_each (&selection->probes, probe)
+		nw_vec_each (&(*probe)->points, point)
+			nw_point_take_call(point);
+	return 0;
+}
+
 int nw_run_plan_more(struct nw_run *run, const nw_points_of *points)
 {
 	const char *session = nw_group_session(run->result->plan.group);
 	const struct nw_plan_options options = plan_options(run, session ? session : "");
+	const struct nw_selection *selection = &run->result->selection;
 
+	nw_vec_each (points, of)
+		if (run->live.features.has[NW_FEATURE_NOP10])
+			nw_point_take_call(
+				&selection->probes.item[of->probe]->points.item[of->point]);
 	return nw_plan_grow(&run->result->plan, &options, points);
 }
 

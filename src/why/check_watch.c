@@ -54,8 +54,11 @@ void nw_check_armed(struct judge *judge)
 	if (!seen->mapped) {
 		nw_unknown(judge, "no process maps it any more");
 	} else if (seen->armed) {
-		nw_pass(judge, "the breakpoint is in memory at %u of %u places",
-			seen->armed, seen->mapped);
+		struct nw_buf forms = {0};
+		nw_armed_forms_text(&seen->forms, &forms);
+		nw_pass(judge, "the breakpoint is in memory at %u of %u places: %s",
+			seen->armed, seen->mapped, nw_buf_str(&forms));
+		nw_buf_free(&forms);
 	} else if (seen->unreadable == seen->mapped) {
 		nw_unknown(judge, "the memory of the process cannot be read: %s",
 			   nw_strerror(seen->unreadable_code));

@@ -25,9 +25,9 @@ vm_said() {
 vm_without() { # KERNEL
   [ -z "${ALL:-}${VM_PART:-}" ] || return 0
   case $1 in
-  amd64-3.13) ;;
+  amd64-3.13) echo pairs ;;
   amd64-*) echo masks,named,strings_4096,script_top,below ;;
-  *) echo masks,named,strings_4096,script,below,replaced,places,beside,flight,kernel_why ;;
+  *) echo masks,named,strings_4096,script,below,replaced,places,beside,flight,kernel_why,pairs ;;
   esac
 }
 wants() { [[ ,$without, != *,$1,* ]]; }
@@ -222,6 +222,43 @@ user_events:nwtest_start(id:u32, path:string)"
   holds "so is a wrong name" user_why_other "last['causes'] == ['not-registered']"
   has "and what it offers lists those that there are" "$(cat user_offered)" '^user_events:nwtest_start'
   holds "of one process" user_pid "probe('user_events:nwtest_start')['hits'] > 0"
+}
+
+# Sites with a nop of ten bytes behind their nop: where the kernel turns that into a call, it is there, and nowhere else.
+vm_check_pairs() {
+  local name form=emulated code=cc distance=0 rounds
+  [ -f pairs_ten ] || return 0 # another architecture
+  if grep -q '^nop10 *yes' features; then
+    form=optimised code=90488d642480e8 distance=1
+  elif ! grep -q '^memory *yes' features; then
+    return 0
+  fi
+  rounds=$(awk 'NR == 2 { print $2 / 2 * 3 }' pairs_ten)
+  for name in pairs_*.json; do
+    name=${name%.json}
+    [ -f "$name" ] || continue
+    holds "$name: every hit is counted, also those of a child of fork()" "$name.json" \
+      "all(r['hits'] == $rounds for r in of('probe')) and len(of('probe')) > 0 and loss() == 0"
+    is "$name: red zone, registers and flags are as they were, before, meanwhile and afterwards" \
+      "$(grep -c ' bad 0 .* child 0 ' "$name") $(wc -l <"$name")" '3 3'
+    has "$name: and the nops are back" "$(tail -n 1 "$name")" ' 90662e0f1f84[0-9a-f]{10}$'
+  done
+  has "how it is armed is seen in memory" "$(sed -n 2p pairs_ten)" " $code[0-9a-f]*\$"
+  holds "list -v says so" pairs_list "[r['nop'] for r in of('site')] == ['nop,nop10'] and of('site')[0]['armed_as']['$form'] == 1"
+  has "also in text" "$(cat pairs_list.text)" "nop,nop10 .*  armed: 1 $form\$"
+  holds "and status" pairs_status "[r['armed_as'] for r in of('status')] == [{'trapped': 0, 'emulated': 0, 'optimised': 0} | {'$form': 1}] \
+    and of('status')[0]['places'][0]['offset'] == $(j pairs_list "of('site')[0]['offset'] + $distance")"
+  has "also in text" "$(cat pairs_status.text)" "^  armed: 1 $form\$"
+  holds "arguments are right" pairs_ten.json "[(a['min'], a['sum']) for name in ('round', 'deepest', 'global') for a in [probe('pairs:ten')['args'][name]]] \
+    == [(1, 3 * sum(range($rounds // 3 + 1))), (-15, 3 * (sum(range($rounds // 3 + 1)) - 16 * ($rounds // 3))), (-7, -7 * $rounds)]"
+  [ -f pairs_why ] || return 0
+  has "as an older kernel would have to: the first nop" "$(sed -n 2p pairs_masked)" ' cc66'
+  hasnt "the five-byte nop is left alone" "$(sed -n 2p pairs_five)" ' (cc|9048)'
+  holds "callers are found from there" pairs_trace "[(e['args']['round'], e['stack'][0].split('+')[0]) for e in of('event')][:20] == [(i, 'leaf_ten') for i in range(1, 21)]"
+  holds "recordings know the place" pairs_report "probe('pairs:ten')['hits'] == 40"
+  [ "$(cat pairs_engine.status)" != 0 ] || holds "so does the kernel's counting" pairs_engine.said "probe('pairs:ten')['hits'] == 40"
+  holds "why says how it is armed" pairs_why "[c['saw'] for c in of('check') if c['name'] == 'armed'][0].endswith(': 1 $form') and last['fires'] is True"
+  [ $form = emulated ] || has "a trial has shown that it works" "$(cat pairs_features)" 'nop10 +yes .*tried: works'
 }
 
 # Strings of system calls: /paths has said which files it opened, and then opens an address that is none of a path, and its own output.
@@ -636,6 +673,7 @@ vm_check() { # KERNEL
   vm_check_kernel
   [ ! -f engine_can ] || vm_check_engine
   vm_check_user_events
+  ! wants pairs || vm_check_pairs
   vm_check_paths
   vm_check_rights
   ! wants flight || vm_check_flight "$1"

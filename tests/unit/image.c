@@ -163,10 +163,15 @@ START_TEST(nops_are_told_apart)
 		{"\x0f\x1e\xfa", 3, NW_NOP_NONE},
 		{"\xf3\x90", 2, NW_NOP_NONE}, /* pause */
 		{"\x55", 1, NW_NOP_NONE},
+		{"\x90\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00\xc3", 12, NW_NOP_PAIR},
+		{"\x90\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00", 11, NW_NOP_PAIR},
+		{"\x90\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00", 10, NW_NOP_1}, /* cut off */
+		{"\x90\x0f\x1f\x44\x00\x00\x00\x00\x00\x00\x00\x00", 12, NW_NOP_1},
+		{"\x90\x2e\x66\x0f\x1f\x84\x00\x00\x00\x00\x00", 11, NW_NOP_1},
 		{"\xe8\x00\x00\x00\x00", 5, NW_NOP_NONE},
 	};
-	static const char *const names[] = {NULL,   "nop",   "long nop",
-					    "nop5", "nop10", "trap"};
+	static const char *const names[] = {NULL,    "nop",	  "long nop", "nop5",
+					    "nop10", "nop,nop10", "trap"};
 
 	for (size_t i = 0; i < NW_COUNT(cases); i++)
 		ck_assert_msg(nw_nop_at(nw_arch_by_name("x86_64"),
@@ -175,6 +180,11 @@ START_TEST(nops_are_told_apart)
 			      "case %zu", i);
 	for (size_t i = 0; i < NW_COUNT(names); i++)
 		ck_assert_pstr_eq(nw_nop_name((enum nw_nop)i), names[i]);
+	/* a program of 32 bits has no such call */
+	ck_assert_int_eq(
+		nw_nop_at(nw_arch_by_name("i386"),
+			  (const unsigned char *)"\x90\x66\x2e\x0f\x1f\x84\0\0\0\0\0", 11),
+		NW_NOP_1);
 	ck_assert_int_eq(nw_nop_at(nw_arch_by_name("aarch64"),
 				   (const unsigned char *)"\x1f\x20\x03", 3),
 			 NW_NOP_NONE);

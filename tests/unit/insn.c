@@ -311,12 +311,18 @@ END_TEST
 START_TEST(an_uprobe_is_known_by_what_it_leaves)
 {
 	static const unsigned char breakpoint[] = {0xcc, 0x00}, nop[] = {0x90},
-				   optimised[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8};
+				   optimised[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8},
+				   call[] = {0xe8, 0, 0, 0, 0};
 
 	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, breakpoint, 2), 1);
 	ck_assert_int_eq(nw_arch_is_armed(EM_386, breakpoint, 1), 1);
 	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, optimised, sizeof(optimised)), 1);
 	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, optimised, sizeof(optimised) - 1), 0);
+	ck_assert(nw_arch_is_optimised(EM_X86_64, optimised, sizeof(optimised)));
+	ck_assert(!nw_arch_is_optimised(EM_X86_64, optimised, sizeof(optimised) - 1));
+	ck_assert(nw_arch_is_optimised(EM_X86_64, call, sizeof(call)));
+	ck_assert(!nw_arch_is_optimised(EM_X86_64, breakpoint, 2));
+	ck_assert(!nw_arch_is_optimised(EM_AARCH64, call, sizeof(call)));
 	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, nop, sizeof(nop)), 0);
 	ck_assert_int_eq(nw_arch_is_armed(EM_X86_64, nop, 0), 0);
 	/* elsewhere: whatever is not what the file has there */

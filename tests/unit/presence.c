@@ -254,7 +254,38 @@ START_TEST(every_point_is_counted_in_every_process)
 }
 END_TEST
 
-UNIT_MAIN("presence", a_breakpoint_or_what_replaces_it_is_armed,
+START_TEST(the_second_nop_is_taken_if_it_can_become_a_call)
+{
+	struct nw_site site = {.nop = NW_NOP_PAIR, .offset = 0x1000};
+	struct nw_point point = {
+		.site = &site, .nop = NW_NOP_PAIR, .offset = 0x1000, .vaddr = 0x401000};
+
+	ck_assert(nw_point_take_call(&point));
+	ck_assert(point.is_call && point.nop == NW_NOP_10);
+	ck_assert_uint_eq(point.offset, 0x1001);
+	ck_assert_uint_eq(point.vaddr, 0x401001);
+	ck_assert(!nw_point_take_call(&point)); /* once */
+	ck_assert(nw_site_is_at(&site, 0x1000) && nw_site_is_at(&site, 0x1001));
+	ck_assert(!nw_site_is_at(&site, 0x1002));
+	/* the kernel leaves one that crosses a page a trap */
+	for (uint64_t at = 0xff0; at < 0x1000; at++) {
+		point = (struct nw_point){.site = &site, .nop = NW_NOP_PAIR, .offset = at};
+		ck_assert_int_eq(nw_point_take_call(&point), at <= 0xff5 || at == 0xfff);
+	}
+	point = (struct nw_point){.site = &site, .nop = NW_NOP_1, .offset = 0x1000};
+	ck_assert(!nw_point_take_call(&point));
+	point = (struct nw_point){.site = &site, .nop = NW_NOP_5, .offset = 0x1000};
+	ck_assert(!nw_point_take_call(&point));
+	point = (struct nw_point){.nop = NW_NOP_PAIR,
+				  .offset = 0x1000}; /* uprobe:FILE:0x1000 */
+	ck_assert(!nw_point_take_call(&point));
+	site.nop = NW_NOP_1;
+	ck_assert(!nw_site_is_at(&site, 0x1001));
+}
+END_TEST
+
+UNIT_MAIN("presence", the_second_nop_is_taken_if_it_can_become_a_call,
+	  a_breakpoint_or_what_replaces_it_is_armed,
 	  elsewhere_anything_but_the_nop_is_armed, a_semaphore_of_0_is_closed,
 	  only_pages_mapped_as_code_count, memory_without_a_file_behind_it_is_unreadable,
 	  every_point_is_counted_in_every_process)

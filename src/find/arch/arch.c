@@ -46,6 +46,14 @@ int nw_arch_is_armed(unsigned int machine, const unsigned char *code, size_t len
 	return -1;
 }
 
+bool nw_arch_is_optimised(unsigned int machine, const unsigned char *code, size_t len)
+{
+	for (size_t i = 0; i < nw_arch_count; i++)
+		if (nw_arch_table[i].machine == machine && nw_arch_table[i].is_optimised)
+			return nw_arch_table[i].is_optimised(code, len);
+	return false;
+}
+
 const char *nw_arch_frame_register(const struct nw_arch *arch, unsigned int dwarf)
 {
 	for (size_t i = 0; i < NW_COUNT(arch->frame_regs); i++)
@@ -130,8 +138,8 @@ bool nw_arch_register(const struct nw_arch *arch, const char *name, size_t len,
 const char *nw_nop_name(enum nw_nop nop)
 {
 	static const char *const names[] = {
-		[NW_NOP_1] = "nop",    [NW_NOP_LONG] = "long nop", [NW_NOP_5] = "nop5",
-		[NW_NOP_10] = "nop10", [NW_NOP_TRAP] = "trap",
+		[NW_NOP_1] = "nop",    [NW_NOP_LONG] = "long nop",  [NW_NOP_5] = "nop5",
+		[NW_NOP_10] = "nop10", [NW_NOP_PAIR] = "nop,nop10", [NW_NOP_TRAP] = "trap",
 	};
 
 	return names[nop];

@@ -21,6 +21,8 @@ const struct nw_arch *nw_arch_native(void);
 /* Tells whether a process has a uprobe at a site. machine: e_machine; code: the bytes in the process's memory. 1:
  * yes; 0: no; -1: yes if the file has other bytes there. */
 int nw_arch_is_armed(unsigned int machine, const unsigned char *code, size_t len);
+/* Tells whether the kernel has turned the probe of an armed site into a call, so that a hit takes no trap. */
+bool nw_arch_is_optimised(unsigned int machine, const unsigned char *code, size_t len);
 
 /*
  * The instruction at a USDT site. The kernel emulates the plain nop everywhere. It may single-step other nops,
@@ -32,7 +34,13 @@ enum nw_nop {
 	NW_NOP_LONG, /* x86: 2..9 bytes, but not 5 */
 	NW_NOP_5,    /* x86: 5 bytes */
 	NW_NOP_10,   /* x86: 10 bytes and more */
+	NW_NOP_PAIR, /* x86-64: a plain nop, and behind it a nop of 10 bytes that the kernel can turn into a call */
 	NW_NOP_TRAP, /* the file itself has a breakpoint here */
+};
+/* NW_NOP_PAIR: how far behind the plain nop the other one begins, and how long that is, in bytes. */
+enum {
+	NW_CALL_DISTANCE = 1,
+	NW_CALL_LENGTH = 10
 };
 /* Returns "nop", "nop5", ..., "trap"; NULL for NW_NOP_NONE. */
 const char *nw_nop_name(enum nw_nop nop);
@@ -287,6 +295,8 @@ struct nw_arch {
 
 	/* Tells whether a uprobe is armed at code. NULL: one is armed if the bytes differ from the file. */
 	bool (*is_armed)(const unsigned char *code, size_t len);
+	/* Tells whether the code of an armed probe is the kernel's call. NULL: its kernels write none. */
+	bool (*is_optimised)(const unsigned char *code, size_t len);
 	/* The system call by which kernels since 6.18 replace uprobes at long nops; 0: none. */
 	long uprobe_call;
 	/* A load that runs into the end of a mapping keeps the bytes before the end (since 5.8). */
@@ -346,7 +356,9 @@ const char *nw_nop_barred(const struct nw_arch *arch, const unsigned char *code,
 
 /* Functions for the rows of table.c; an architecture that needs code has a file of its own (x86.c, ...). */
 enum nw_nop nw_x86_nop_at(const unsigned char *code, size_t len);
+enum nw_nop nw_x86_64_nop_at(const unsigned char *code, size_t len);
 bool nw_x86_is_armed(const unsigned char *code, size_t len);
+bool nw_x86_is_optimised(const unsigned char *code, size_t len);
 bool nw_x86_is_plt_entry(const unsigned char *code);
 nw_insn_decoder nw_x86_decode, nw_arm64_decode, nw_riscv_decode, nw_s390_decode;
 bool nw_arm64_is_plt_entry(const unsigned char *code);

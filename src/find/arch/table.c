@@ -176,13 +176,13 @@ static const struct nw_nop_code loongarch_nops[] = {{{0x00, 0x00, 0x40, 0x03}, 4
 #define FLOATS_IN(args, result) \
 	.float_args = VECTOR("argument", args), .float_result = VECTOR("result", result)
 
-#define X86_CODE                                              \
-	.nop_at = nw_x86_nop_at, .is_armed = nw_x86_is_armed, \
+#define X86_CODE(nop)                                                                    \
+	.nop_at = nop, .is_armed = nw_x86_is_armed, .is_optimised = nw_x86_is_optimised, \
 	.is_plt_entry = nw_x86_is_plt_entry, .decode = nw_x86_decode, .insn_kinds = true
 
 const struct nw_arch nw_arch_table[] = {
 	{.name = "x86_64",
-	 X86_CODE,
+	 X86_CODE(nw_x86_64_nop_at),
 	 .uprobe_call = 336,
 	 .partial_loads = true,
 	 .canary_args = {"di", "si", "dx"},
@@ -215,7 +215,7 @@ const struct nw_arch nw_arch_table[] = {
 	 REGS(x86_64_regs)},
 	/* x32 has 64-bit registers, but 32-bit pointers and notes. */
 	{.name = "x32",
-	 X86_CODE,
+	 X86_CODE(nw_x86_nop_at),
 	 .uprobe_call = 336,
 	 .got_slot = R_X86_64_GLOB_DAT,
 	 .plt_slot = R_X86_64_JUMP_SLOT,
@@ -235,7 +235,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .immediate = '$',
 	 REGS(x86_64_regs)},
 	{.name = "i386",
-	 X86_CODE,
+	 X86_CODE(nw_x86_nop_at),
 	 .got_slot = R_386_GLOB_DAT,
 	 .plt_slot = R_386_JMP_SLOT,
 	 .ifunc_slot = R_386_IRELATIVE,

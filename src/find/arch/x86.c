@@ -57,15 +57,34 @@ enum nw_nop nw_x86_nop_at(const unsigned char *code, size_t len)
 			     : NW_NOP_LONG;
 }
 
-/* An armed site has int3. If the kernel has optimised a long nop, it has `call` (6.18 to 7.1) or `lea
- * -0x80(%rsp),%rsp; call` (7.2). */
-bool nw_x86_is_armed(const unsigned char *code, size_t len)
+/*
+ * The kernel turns this nop of 10 bytes into a call since 7.2, whatever its last four bytes are (is_optimizable_nop10() of
+ * arch/x86/kernel/uprobes.c); usdt.h of libbpf writes it behind the nop of a site.
+ */
+enum nw_nop nw_x86_64_nop_at(const unsigned char *code, size_t len)
+{
+	static const unsigned char pair[] = {0x90, 0x66, 0x2e, 0x0f, 0x1f, 0x84};
+
+	if (len >= NW_CALL_DISTANCE + NW_CALL_LENGTH &&
+	    memcmp(code, pair, sizeof(pair)) == 0)
+		return NW_NOP_PAIR;
+	return nw_x86_nop_at(code, len);
+}
+
+/* The kernel's call is `call` (6.18 to 7.1) or `lea -0x80(%rsp),%rsp; call` (7.2), which leaves the red zone alone. */
+bool nw_x86_is_optimised(const unsigned char *code, size_t len)
 {
 	static const unsigned char optimised[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8};
 
-	return len && (code[0] == 0xcc || code[0] == 0xe8 ||
-		       (len >= sizeof(optimised) &&
-			memcmp(code, optimised, sizeof(optimised)) == 0));
+	return len &&
+	       (code[0] == 0xe8 || (len >= sizeof(optimised) &&
+				    memcmp(code, optimised, sizeof(optimised)) == 0));
+}
+
+/* An armed site has int3, until the kernel has optimised it. */
+bool nw_x86_is_armed(const unsigned char *code, size_t len)
+{
+	return len && (code[0] == 0xcc || nw_x86_is_optimised(code, len));
 }
 
 /* A PLT entry is "jmp *slot"; endbr64 and bnd may precede it. */

@@ -22,6 +22,14 @@ struct nw_segment { /* a PT_LOAD */
 typedef NW_VEC(struct nw_segment) nw_segments;
 
 /* A USDT note whose site can be probed. Its strings live as long as the image. */
+/*
+ * How a hit of an armed place enters the kernel, and in how many processes it does so: by a breakpoint at another instruction
+ * than a plain nop, which the kernel executes in a copy or emulates; by one at a plain nop, which it skips; by its own call.
+ */
+struct nw_armed_forms {
+	unsigned int trapped, emulated, optimised;
+};
+
 struct nw_site {
 	const char *provider, *name, *args;
 	uint64_t vaddr;		   /* linked address, corrected by .stapsdt.base */
@@ -29,7 +37,8 @@ struct nw_site {
 	uint64_t semaphore_vaddr;  /* 0: none */
 	uint64_t semaphore_offset; /* in the file, by its own PT_LOAD */
 	enum nw_nop nop;
-	const char *warning; /* the problem with its semaphore; NULL: none */
+	const char *warning;	     /* the problem with its semaphore; NULL: none */
+	struct nw_armed_forms armed; /* as nw_image_find_armed() has found it */
 };
 
 /* A note that was skipped, and the reason. */

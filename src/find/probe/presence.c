@@ -24,6 +24,41 @@ static bool is_armed(const struct nw_point *point, const unsigned char *code, si
 	return got > 0 && memcmp(file, code, (size_t)got) != 0;
 }
 
+bool nw_point_take_call(struct nw_point *point)
+{
+	enum {
+		PAGE = 4096
+	};
+	const uint64_t at = point->offset + NW_CALL_DISTANCE;
+
+	if (point->nop != NW_NOP_PAIR || point->is_return || !point->site ||
+	    PAGE - at % PAGE < NW_CALL_LENGTH)
+		return false;
+	point->offset += NW_CALL_DISTANCE;
+	point->vaddr += NW_CALL_DISTANCE;
+	point->nop = NW_NOP_10;
+	point->is_call = true;
+	return true;
+}
+
+bool nw_site_is_at(const struct nw_site *site, uint64_t offset)
+{
+	return site->offset == offset ||
+	       (site->nop == NW_NOP_PAIR && site->offset + NW_CALL_DISTANCE == offset);
+}
+
+static void count_form(const struct nw_point *point, const unsigned char *code, size_t len,
+		       struct nw_presence *out)
+{
+	out->armed++;
+	if (nw_arch_is_optimised(point->image->machine, code, len))
+		out->forms.optimised++;
+	else if (point->nop == NW_NOP_1 || point->nop == NW_NOP_PAIR)
+		out->forms.emulated++;
+	else
+		out->forms.trapped++;
+}
+
 /* Checks the semaphore, which is in another mapping than the code. */
 static void check_semaphore(const struct nw_process *process, const struct nw_point *point,
 			    struct nw_presence *out)
@@ -65,7 +100,7 @@ static void check_point(const struct nw_process *process, const struct nw_point 
 					       : got < 0  ? errno
 							  : ESRCH;
 		} else if (is_armed(point, code, (size_t)got)) {
-			out->armed++;
+			count_form(point, code, (size_t)got, out);
 		} else {
 			out->unarmed_pid = process->pid;
 		}
@@ -128,5 +163,69 @@ int nw_points_presence(const struct nw_point *const *points, size_t count,
 				nw_strerror(-ret));
 	}
 	nw_vec_free(&all);
+	return ret;
+}
+
+/* ---- how it is armed ---------------------------------------------------------------- */
+
+void nw_armed_forms_add(struct nw_armed_forms *sum, const struct nw_armed_forms *one)
+{
+	sum->trapped += one->trapped;
+	sum->emulated += one->emulated;
+	sum->optimised += one->optimised;
+}
+
+void nw_armed_forms_text(const struct nw_armed_forms *forms, struct nw_buf *out)
+{
+	const struct {
+		unsigned int count;
+		const char *name;
+	} all[] = {{forms->optimised, "optimised"},
+		   {forms->emulated, "emulated"},
+		   {forms->trapped, "trapped"}};
+	const char *before = "";
+
+	for (size_t i = 0; i < NW_COUNT(all); i++) {
+		if (!all[i].count)
+			continue;
+		nw_buf_printf(out, "%s%u %s", before, all[i].count, all[i].name);
+		before = ", ";
+	}
+}
+
+int nw_image_find_armed(struct nw_image *image, const pid_t *pids, size_t pid_count,
+			struct nw_error *err)
+{
+	enum {
+		NOPS = 2 /* of a site: two probes may be at its two nops */
+	};
+	const size_t count = image->sites.count;
+	nw_cleanup(nw_free_ptr) struct nw_point *points = calloc(count * NOPS + 1,
+								 sizeof(*points));
+	nw_cleanup(nw_free_ptr)
+		const struct nw_point **list = calloc(count * NOPS + 1, sizeof(*list));
+	nw_cleanup(nw_free_ptr) struct nw_presence *seen = calloc(count * NOPS + 1,
+								  sizeof(*seen));
+	size_t used = 0;
+
+	if (!points || !list || !seen)
+		return nw_no_memory(err);
+	for (size_t i = 0; i < count * NOPS; i++) {
+		const struct nw_site *site = &image->sites.item[i / NOPS];
+		points[used] = (struct nw_point){.image = image,
+						 .site = site,
+						 .offset = site->offset,
+						 .vaddr = site->vaddr,
+						 .nop = site->nop};
+		if (i % NOPS == 0 || nw_point_take_call(&points[used])) {
+			list[used] = &points[used];
+			used++;
+		}
+	}
+	int ret = nw_points_presence(list, used, pids, pid_count, seen, err);
+	for (size_t i = 0; ret == 0 && i < used; i++)
+		nw_armed_forms_add(
+			&image->sites.item[points[i].site - image->sites.item].armed,
+			&seen[i].forms);
 	return ret;
 }

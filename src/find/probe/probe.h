@@ -170,6 +170,7 @@ struct nw_point {
 	uint64_t vaddr, offset;
 	uint64_t semaphore_offset; /* 0: none */
 	enum nw_nop nop;	   /* the nop at this place, if it is one */
+	bool is_call; /* it is the second nop of the site, which the kernel turns into a call (nw_point_take_call()) */
 	bool is_return; /* a return probe of the kernel, which is placed at the entry */
 	bool jumps;	/* an exit that is a jump to another function */
 	/* An instruction that leaves the function, used if a return probe would do harm or with returns=insn. */
@@ -184,6 +185,14 @@ struct nw_point {
 	 * armed only with --force. */
 	char *hazard;
 };
+
+/*
+ * Moves the probe of a USDT site to its second nop, which the kernel turns into a call. Returns whether the site has one:
+ * it must not cross a page, or the kernel leaves it a trap (can_optimize() of arch/x86/kernel/uprobes.c).
+ */
+bool nw_point_take_call(struct nw_point *point);
+/* Is a probe at this offset one of the site's? It is at its nop, or at the second one. */
+bool nw_site_is_at(const struct nw_site *site, uint64_t offset);
 
 /* An argument of a system call. */
 struct nw_call_arg {
@@ -411,8 +420,10 @@ void nw_search_run(const struct nw_search *search, const struct nw_finder *finde
 
 /* The state of one place in the running processes. */
 struct nw_presence {
-	unsigned int mapped;	       /* processes that map its page as code */
-	unsigned int armed;	       /* those with a breakpoint in their memory */
+	unsigned int mapped; /* processes that map its page as code */
+	unsigned int
+		armed; /* those with a breakpoint in their memory, or the kernel's call */
+	struct nw_armed_forms forms;   /* the same, by what is in their memory */
 	unsigned int unreadable;       /* those whose memory cannot be read */
 	int unreadable_code;	       /* the errno of one of these */
 	unsigned int closed;	       /* those whose semaphore is 0 */
@@ -426,6 +437,14 @@ struct nw_presence {
 int nw_points_presence(const struct nw_point *const *points, size_t count,
 		       const pid_t *pids, size_t pid_count, struct nw_presence *out,
 		       struct nw_error *err);
+
+/* Finds in which processes (NULL: in any) the sites of a file are armed, and how: site->armed. Processes whose memory cannot
+ * be read do not count. Returns 0 or a shortage of memory or descriptors. */
+int nw_image_find_armed(struct nw_image *image, const pid_t *pids, size_t pid_count,
+			struct nw_error *err);
+/* Appends "1 optimised, 2 emulated"; nothing if it is not armed anywhere. */
+void nw_armed_forms_text(const struct nw_armed_forms *forms, struct nw_buf *out);
+void nw_armed_forms_add(struct nw_armed_forms *sum, const struct nw_armed_forms *one);
 
 /* Finds the file that this debug file, which contains no code, belongs to: a file of the process (0: no process), or
  * one in the usual place of packages. *owner is NULL if it is not found. Returns 0 or -ENOMEM. */

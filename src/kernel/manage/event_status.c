@@ -86,7 +86,7 @@ static char *name_place(struct nw_image *image, uint64_t offset)
 	uint64_t vaddr;
 
 	nw_vec_each (&image->sites, site)
-		if (site->offset == offset)
+		if (nw_site_is_at(site, offset))
 			return nw_text("%s:%s", site->provider, site->name);
 	if (!nw_image_vaddr(image, offset, &vaddr) ||
 	    nw_image_function(image, vaddr, &function) < 0)
@@ -122,8 +122,10 @@ static int add_target(struct survey *s, const struct nw_uprobe_event *event,
 		target->file.ino = image->ino;
 		target->file.machine = image->machine;
 	}
-	if (image && image->ino == target->file.ino && image->dev == target->file.dev)
+	if (image && image->ino == target->file.ino && image->dev == target->file.dev) {
 		target->file.fd = image->fd;
+		target->point.nop = nw_image_nop(image, place->offset);
+	}
 	return 0;
 }
 
@@ -169,6 +171,7 @@ static int note_process(struct survey *s, pid_t pid, const struct nw_presence *s
 			status->mapped++;
 			last_mapped = number;
 		}
+		nw_armed_forms_add(&status->forms, &seen[i].forms);
 		if (!seen[i].armed || last_armed == number)
 			continue;
 		last_armed = number;

@@ -130,7 +130,9 @@ struct nw_event_status {
 	const struct nw_uprobe_event *event;
 	nw_strings labels; /* of its places: "provider:name", "symbol+0x4"; NULL: unknown */
 	enum nw_file_state file;
-	nw_pids armed;	     /* processes with a breakpoint at one of its places */
+	nw_pids armed; /* processes with a breakpoint at one of its places */
+	struct nw_armed_forms
+		forms; /* all of its places in all of these processes, by what is in memory */
 	unsigned int mapped; /* number of processes that map one of them as code */
 };
 typedef NW_VEC(struct nw_event_status) nw_event_statuses;

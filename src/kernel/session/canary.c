@@ -25,6 +25,7 @@
 #include "kernel/tracefs/event_list.h"
 #include "kernel/tracefs/expedite.h"
 
+#include "call_trial.h"
 #include "feature_cache.h"
 #include "kernel/recovery/teardown.h"
 
@@ -600,23 +601,24 @@ static void try_event_probe(struct canary *c)
 	nw_buf_free(&trace);
 }
 
-int nw_event_probes_try(const struct nw_tracefs *fs, struct nw_features *features,
-			struct nw_error *err)
+/* Tries one feature, in a session of its own. */
+static int try_one(const struct nw_tracefs *fs, struct nw_features *features,
+		   enum nw_feature feature, void (*try)(struct canary *c),
+		   struct nw_error *err)
 {
 	struct canary c = {.fs = fs, .features = features, .top_lock = -1};
 	const struct nw_features before = *features;
 
-	if (!features->has[NW_FEATURE_EVENT_PROBES] ||
-	    features->tried[NW_FEATURE_EVENT_PROBES])
+	if (!features->has[feature] || features->tried[feature])
 		return 0;
 	if (!features->has[NW_FEATURE_INSTANCES]) {
-		features->has[NW_FEATURE_EVENT_PROBES] = false;
+		features->has[feature] = false;
 		return 0;
 	}
 	int ret = begin(&c, err);
 	if (ret < 0)
 		return ret;
-	try_event_probe(&c);
+	try(&c);
 	ret = take_away(&c, err);
 	if (c.failed) {
 		*features = before;
@@ -624,6 +626,67 @@ int nw_event_probes_try(const struct nw_tracefs *fs, struct nw_features *feature
 			ret = nw_fail(err, -c.failed, "the trial broke off: %s",
 				      nw_strerror(-c.failed));
 	}
+	return ret;
+}
+
+int nw_event_probes_try(const struct nw_tracefs *fs, struct nw_features *features,
+			struct nw_error *err)
+{
+	return try_one(fs, features, NW_FEATURE_EVENT_PROBES, try_event_probe, err);
+}
+
+/* ---- probes that become calls ------------------------------------------------------- */
+
+/* Returns why probes are not to be turned into calls; NULL: they may be. */
+static const char *hit_calls(struct canary *c)
+{
+	struct nw_buf trace = {0};
+	unsigned int hits = 0;
+	const char *failure;
+	int ret = note(c, nw_call_trial_hit(&hits, &failure));
+
+	read_trace(c, &trace);
+	unsigned int seen = count_records(nw_buf_str(&trace), "call", "(0x");
+	nw_buf_free(&trace);
+	return ret < 0			 ? "not tried"
+	       : failure || seen == hits ? failure
+					 : "not every hit is recorded";
+}
+
+static void try_calls(struct canary *c)
+{
+	const uintptr_t address = nw_call_trial_nop();
+	const char *failure = "refused";
+	char enable[NW_MAX_NAME + 32];
+	uint64_t offset = 0;
+	struct nw_error err;
+	int ret = note(c, nw_process_own_offsets(&address, 1, &offset, &err));
+	nw_cleanup(nw_free_ptr) char *line = nw_text("p:%s/call /proc/self/exe:0x%jx",
+						     c->group, offset);
+
+	if (ret == 0)
+		ret = line ? note(c, nw_step_runner_step(&c->runner, NW_DO_MKDIR,
+							 c->instance, "", NULL))
+			   : note(c, -ENOMEM);
+	if (ret == 0)
+		ret = note(c, nw_step_runner_step(&c->runner, NW_DO_APPEND, "uprobe_events",
+						  line, NULL));
+	snprintf(c->where, sizeof(c->where), "%s/", c->instance);
+	snprintf(enable, sizeof(enable), "events/%s/enable", c->group);
+	if (ret == 0 && write_where(c, enable, "1") == 0)
+		failure = hit_calls(c);
+	judge(c, NW_FEATURE_NOP10, failure);
+}
+
+int nw_calls_try(const struct nw_tracefs *fs, struct nw_features *features,
+		 struct nw_error *err)
+{
+	if (!features->has[NW_FEATURE_NOP10] ||
+	    nw_feature_recall(fs, features, NW_FEATURE_NOP10))
+		return 0;
+	int ret = try_one(fs, features, NW_FEATURE_NOP10, try_calls, err);
+	if (ret == 0)
+		nw_feature_keep(fs, features, NW_FEATURE_NOP10);
 	return ret;
 }
 

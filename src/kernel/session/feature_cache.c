@@ -134,11 +134,10 @@ static int read_file(const char *name, struct nw_buf *out)
 	return ret;
 }
 
-/* True: nothing is left to try. */
-static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
+/* Adds what was tried since boot to *found. False: nothing was, or its file is damaged; *found is of no use then. */
+static bool read_tried(const struct nw_tracefs *fs, struct nw_features *found, bool *whole)
 {
-	struct nw_features found = *features;
-	struct reading r = {.fs = fs, .features = &found};
+	struct reading r = {.fs = fs, .features = found};
 	struct nw_buf text = {0};
 	bool cut = false;
 
@@ -147,11 +146,51 @@ static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
 	if (dated)
 		ret = nw_journal_parse(&text, read_line, &r, NULL, &cut);
 	nw_buf_free(&text);
-	if (!dated || ret < 0 || cut || !r.ended)
+	*whole = r.whole;
+	return dated && ret == 0 && !cut && r.ended;
+}
+
+/* True: nothing is left to try. */
+static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
+{
+	struct nw_features found = *features;
+	bool whole;
+
+	if (!read_tried(fs, &found, &whole))
 		return false;
-	found.unproven = !r.whole;
+	found.unproven = !whole;
 	*features = found;
-	return r.whole;
+	return whole;
+}
+
+bool nw_feature_recall(const struct nw_tracefs *fs, struct nw_features *features,
+		       enum nw_feature feature)
+{
+	struct nw_features found = *features;
+	bool whole;
+
+	if (!read_tried(fs, &found, &whole) || !found.tried[feature])
+		return false;
+	features->has[feature] = found.has[feature];
+	features->tried[feature] = found.tried[feature];
+	return true;
+}
+
+void nw_feature_keep(const struct nw_tracefs *fs, const struct nw_features *features,
+		     enum nw_feature feature)
+{
+	struct nw_features all = *features;
+	bool whole;
+
+	/* nothing stays in /tmp when a session has ended */
+	if (features->unproven || !features->tried[feature] ||
+	    nw_state_is_temporary(nw_journal_dir()))
+		return;
+	if (!read_tried(fs, &all, &whole))
+		all = *features;
+	all.has[feature] = features->has[feature];
+	all.tried[feature] = features->tried[feature];
+	nw_features_keep(fs, &all, true);
 }
 
 /* ---- what a hit costs --------------------------------------------------------------- */
@@ -168,13 +207,10 @@ static bool recall(const struct nw_tracefs *fs, struct nw_features *features)
 static const char cost_name[] = "hit.cost";
 
 const char *const nw_cost_kind_names[NW_COST_KINDS] = {
-	[NW_COST_NOP] = "nop",
-	[NW_COST_LONG_NOP] = "long_nop",
-	[NW_COST_PUSH] = "push",
-	[NW_COST_ENDBR] = "endbr",
-	[NW_COST_USUAL] = "usual",
-	[NW_COST_RETURN] = "return",
-	[NW_COST_RETURN_ALONE] = "return_alone",
+	[NW_COST_NOP] = "nop",		 [NW_COST_CALL] = "call",
+	[NW_COST_LONG_NOP] = "long_nop", [NW_COST_PUSH] = "push",
+	[NW_COST_ENDBR] = "endbr",	 [NW_COST_USUAL] = "usual",
+	[NW_COST_RETURN] = "return",	 [NW_COST_RETURN_ALONE] = "return_alone",
 	[NW_COST_EVENT] = "event"};
 
 void nw_machine_cost_write(const struct nw_machine_cost *cost, const char *tracefs,

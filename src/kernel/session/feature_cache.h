@@ -9,6 +9,13 @@
 void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,
 		      bool whole);
 
+/* The same for one feature of a kernel whose other features its files tell: takes what was tried since boot, if it was; keeps
+ * what was tried. */
+bool nw_feature_recall(const struct nw_tracefs *fs, struct nw_features *features,
+		       enum nw_feature feature);
+void nw_feature_keep(const struct nw_tracefs *fs, const struct nw_features *features,
+		     enum nw_feature feature);
+
 /* The text of /run/nopwatch/hit.cost, which says what a hit costs. Reading takes it apart; false: it is another boot's,
  * another version's or another tracefs's, or not whole. */
 void nw_machine_cost_write(const struct nw_machine_cost *cost, const char *tracefs,

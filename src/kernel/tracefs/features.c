@@ -71,6 +71,9 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_NOP5_SAFE] = {"nop5_safe", "5-byte nops are not rewritten into calls",
 				  "syscall 336 does not answer ENXIO",
 				  "sites on a 5-byte nop are refused without --force"},
+	[NW_FEATURE_NOP10] = {"nop10", "probes without a trap, at nop,nop10",
+			      "syscall 336 answers EPROTO; sessions of such sites try it",
+			      "such sites are armed at their first nop, by a trap"},
 	[NW_FEATURE_EXPEDITE] = {"expedite",
 				 "short waits for all CPUs while arming and disarming",
 				 "/sys/kernel/rcu_expedited is 0, no CPU is isolated",
@@ -156,15 +159,16 @@ static bool has_word(const char *list, const char *word)
 
 /*
  * Linux 6.18 to 7.1 replace any 5-byte nop under a uprobe by a call, which overwrites the red zone of leaf
- * functions. The uprobe system call tells these kernels: it returns ENXIO on them, ENOSYS before, and EPROTO after
- * the fix. It has no effect when it is called like this.
+ * functions; 7.2 and later replace a nop of 10 bytes, and leave the red zone alone. The uprobe system call tells these
+ * kernels: it returns ENXIO on the former, EPROTO on the latter, and ENOSYS before. It has no effect when it is called
+ * like this. Returns the error number; 0: this architecture has no such call.
  */
-static bool nop5_is_safe(void)
+static int answer_of_uprobe_call(void)
 {
 	const struct nw_arch *own = nw_arch_native();
 	long number = own ? own->uprobe_call : 0;
 
-	return !number || syscall(number) >= 0 || errno != ENXIO;
+	return number && syscall(number) < 0 ? errno : 0;
 }
 
 static bool fanotify_works(void)
@@ -235,7 +239,9 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 							NULL;
 	features.has[NW_FEATURE_CLOCK_MONO] = has_word(nw_buf_str(&clocks), "mono");
 	features.has[NW_FEATURE_CLOCK_BOOT] = has_word(nw_buf_str(&clocks), "boot");
-	features.has[NW_FEATURE_NOP5_SAFE] = nop5_is_safe();
+	const int answer = answer_of_uprobe_call();
+	features.has[NW_FEATURE_NOP5_SAFE] = answer != ENXIO;
+	features.has[NW_FEATURE_NOP10] = answer == EPROTO;
 	errno = 0;
 	features.has[NW_FEATURE_EXPEDITE] = nw_expedite_possible();
 	if (read == 0 || read == -ENOENT)

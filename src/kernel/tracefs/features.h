@@ -28,6 +28,7 @@ enum nw_feature {
 	NW_FEATURE_SYNTHETIC,
 	NW_FEATURE_EVENT_PROBES,
 	NW_FEATURE_NOP5_SAFE,
+	NW_FEATURE_NOP10,
 	NW_FEATURE_EXPEDITE,
 	NW_FEATURE_FANOTIFY,
 	NW_FEATURE_DISARM_SAFE,
@@ -78,6 +79,12 @@ int nw_features_try(const struct nw_tracefs *fs, struct nw_features *features,
 int nw_event_probes_try(const struct nw_tracefs *fs, struct nw_features *features,
 			struct nw_error *err);
 /*
+ * Tries whether the kernel turns probes at nops of 10 bytes into calls that leave the program as it is: a child hits one of
+ * our own. Once a boot; other features stay as they are.
+ */
+int nw_calls_try(const struct nw_tracefs *fs, struct nw_features *features,
+		 struct nw_error *err);
+/*
  * Finds the features for a command: by nw_features_detect(), for features that this leaves open by the results of
  * trials since boot (/run/nopwatch/tried.features), and without these by a trial. may_try false: nothing is
  * changed; unknown features count as present, and out->unproven is set.
@@ -87,6 +94,7 @@ int nw_features_find(const struct nw_tracefs *fs, const char *mask, bool may_try
 /* Kinds of instructions at a probe: the kernel emulates some, and executes others in a copy of the code. */
 enum nw_cost_kind {
 	NW_COST_NOP,
+	NW_COST_CALL, /* x86: a nop of 10 bytes that the kernel turns into a call, where it does */
 	NW_COST_LONG_NOP, /* x86 */
 	NW_COST_PUSH,	  /* x86: push of a register */
 	NW_COST_ENDBR,	  /* x86: endbr64, endbr32 */

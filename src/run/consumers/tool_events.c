@@ -22,7 +22,7 @@ static bool add_note(struct finder *finder, const char *path, uint64_t offset, i
 	if (nw_image_open(path, true, &image, NULL) < 0)
 		return false;
 	nw_vec_each (&image->sites, site) {
-		if (known || site->offset != offset)
+		if (known || !nw_site_is_at(site, offset))
 			continue;
 		known = true;
 		*ret = nw_strings_addf(&finder->tool->specs, "usdt:%s:%s:%s", path,

@@ -29,6 +29,7 @@ struct nw_rate_limit {
  */
 enum {
 	COST_NS = 800,
+	COST_CALL_NS = 500,
 	COST_STEPPED_NS = 10000,
 	COST_RETURN_NS = 1000,
 	COST_WORD_NS = 80
@@ -38,6 +39,8 @@ static uint64_t cost_of(const struct nw_point *point)
 {
 	if (point->is_return)
 		return COST_RETURN_NS;
+	if (point->is_call)
+		return COST_CALL_NS;
 	return point->nop == NW_NOP_LONG ? COST_STEPPED_NS : COST_NS;
 }
 

@@ -19,6 +19,7 @@ void nw_presence_add(struct nw_presence *sum, const struct nw_presence *one)
 {
 	sum->mapped += one->mapped;
 	sum->armed += one->armed;
+	nw_armed_forms_add(&sum->forms, &one->forms);
 	sum->unreadable += one->unreadable;
 	if (one->unreadable)
 		sum->unreadable_code = one->unreadable_code;

@@ -13,7 +13,7 @@ nw_cost_function nw_cost_nop, nw_cost_words, nw_cost_both, nw_cost_return;
 /* The first instruction of a usual function, which the kernel executes in a copy or emulates. */
 nw_cost_function nw_cost_usual;
 /* x86 only; on other architectures the same as nw_cost_usual. */
-nw_cost_function nw_cost_long_nop, nw_cost_push, nw_cost_endbr;
+nw_cost_function nw_cost_long_nop, nw_cost_call_nop, nw_cost_push, nw_cost_endbr;
 
 /*
  * Calls one of them from code of the same kind. On 32-bit ARM the last bit of a return address marks Thumb code, and

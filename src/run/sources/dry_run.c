@@ -93,6 +93,8 @@ static int write_shell(struct nw_run *run, struct nw_buf *out, struct nw_error *
 	if (ret == 0)
 		ret = nw_run_attach_calls(run, false, err);
 	if (ret == 0)
+		ret = nw_run_take_calls(run, false, err);
+	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
 	if (ret == 0 && !request->keep_name && add_middle(run, &middle) < 0)
 		ret = nw_no_memory(err);

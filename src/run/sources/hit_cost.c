@@ -44,6 +44,7 @@ enum {
 
 enum site {
 	SITE_NOP,
+	SITE_CALL,
 	SITE_LONG_NOP,
 	SITE_PUSH,
 	SITE_ENDBR,
@@ -56,11 +57,11 @@ enum site {
 };
 
 static nw_cost_function *const functions[SITES] = {
-	[SITE_NOP] = nw_cost_nop,     [SITE_LONG_NOP] = nw_cost_long_nop,
-	[SITE_PUSH] = nw_cost_push,   [SITE_ENDBR] = nw_cost_endbr,
-	[SITE_USUAL] = nw_cost_usual, [SITE_WORDS] = nw_cost_words,
-	[SITE_BOTH] = nw_cost_both,   [SITE_RETURN] = nw_cost_return,
-	[SITE_EVENT] = nw_cost_relay};
+	[SITE_NOP] = nw_cost_nop,	    [SITE_CALL] = nw_cost_call_nop,
+	[SITE_LONG_NOP] = nw_cost_long_nop, [SITE_PUSH] = nw_cost_push,
+	[SITE_ENDBR] = nw_cost_endbr,	    [SITE_USUAL] = nw_cost_usual,
+	[SITE_WORDS] = nw_cost_words,	    [SITE_BOTH] = nw_cost_both,
+	[SITE_RETURN] = nw_cost_return,	    [SITE_EVENT] = nw_cost_relay};
 
 struct call {
 	uint64_t began, ended;
@@ -90,6 +91,7 @@ struct measuring {
 	size_t hits;	 /* of the sites */
 	size_t assigned; /* those with a call; 0: the records have another clock */
 	bool has_events; /* the kernel has scheduler_events */
+	bool calls;	 /* the kernel turns the second nop of SITE_CALL into a call */
 	struct nw_relay relay;
 };
 
@@ -342,11 +344,10 @@ static void event_cost(const struct measuring *m, struct nw_hit_cost *out)
 
 static bool conclude(const struct measuring *m, struct nw_machine_cost *out)
 {
-	static const enum nw_cost_kind kinds[] = {[SITE_NOP] = NW_COST_NOP,
-						  [SITE_LONG_NOP] = NW_COST_LONG_NOP,
-						  [SITE_PUSH] = NW_COST_PUSH,
-						  [SITE_ENDBR] = NW_COST_ENDBR,
-						  [SITE_USUAL] = NW_COST_USUAL};
+	static const enum nw_cost_kind kinds[] = {
+		[SITE_NOP] = NW_COST_NOP,	    [SITE_CALL] = NW_COST_CALL,
+		[SITE_LONG_NOP] = NW_COST_LONG_NOP, [SITE_PUSH] = NW_COST_PUSH,
+		[SITE_ENDBR] = NW_COST_ENDBR,	    [SITE_USUAL] = NW_COST_USUAL};
 	struct nw_hit_cost words = {0};
 
 	*out = (struct nw_machine_cost){.times = 1};
@@ -355,6 +356,8 @@ static bool conclude(const struct measuring *m, struct nw_machine_cost *out)
 	for (size_t i = 0; i < NW_COUNT(kinds); i++)
 		if (!one_cost(m, (enum site)i, up_to_entry, &out->kind[kinds[i]]))
 			return false;
+	if (!m->calls) /* it was one at a plain nop */
+		out->kind[NW_COST_CALL] = (struct nw_hit_cost){0};
 	if (!one_cost(m, SITE_WORDS, up_to_entry, &words) || added(m, SITE_BOTH) < 0 ||
 	    !one_cost(m, SITE_RETURN, up_to_return, &out->kind[NW_COST_RETURN_ALONE]))
 		return false;
@@ -380,6 +383,7 @@ static int find_sites(struct measuring *m, struct nw_error *err)
 	for (size_t i = 0; ret == 0 && i < SITE_EVENT; i++)
 		if (pread(fd, m->code[i], CODE, (off_t)m->offset[i]) != CODE)
 			ret = nw_fail(err, EIO, "cannot read our own executable");
+	m->offset[SITE_CALL] += m->calls ? NW_CALL_DISTANCE : 0;
 	if (fd >= 0)
 		close(fd);
 	return ret;
@@ -459,10 +463,10 @@ static bool has_events(const struct nw_tracefs *fs)
 	return has;
 }
 
-static int measure(const struct nw_tracefs *fs, const char *features,
+static int measure(const struct nw_tracefs *fs, bool calls, const char *features,
 		   struct nw_machine_cost *out, struct nw_error *err)
 {
-	struct measuring m = {.has_events = has_events(fs)};
+	struct measuring m = {.has_events = has_events(fs), .calls = calls};
 	const struct nw_consumer consumer = {
 		.arg = &m, .start = start, .armed = armed, .hit = hit, .needs.brief = true};
 	const pid_t self = getpid();
@@ -557,7 +561,7 @@ static int find(const struct nw_tracefs *fs, const bool *has, const char *mask,
 		return out->times ? 0 : lock;
 	if (!known) {
 		struct nw_machine_cost more = {0};
-		ret = measure(fs, mask, &more, err);
+		ret = measure(fs, has[NW_FEATURE_NOP10], mask, &more, err);
 		if (ret == 0) {
 			nw_machine_cost_add(out, &more);
 			nw_machine_cost_keep(fs, out);
@@ -600,7 +604,9 @@ static enum nw_cost_kind instruction_kind(const struct nw_point *point)
 	unsigned char code[4] = {0};
 	const struct nw_image *image = point->image;
 
-	if (point->nop == NW_NOP_1)
+	if (point->is_call)
+		return NW_COST_CALL;
+	if (point->nop == NW_NOP_1 || point->nop == NW_NOP_PAIR)
 		return NW_COST_NOP;
 	if (point->nop != NW_NOP_NONE)
 		return NW_COST_LONG_NOP;
@@ -691,6 +697,8 @@ static struct nw_hit_cost cost_of(const struct nw_machine_cost *machine,
 		kind = instruction_kind(point);
 	else if (is_shared(entries, point))
 		kind = NW_COST_RETURN;
+	if (kind == NW_COST_CALL && !machine->kind[kind].before)
+		kind = NW_COST_NOP;
 	struct nw_hit_cost cost = machine->kind[kind];
 	const uint64_t with_words = cost.before + words * machine->word_ps / 1000;
 	cost.before = (uint32_t)nw_min64(with_words, NW_MOST_HIT_COST);

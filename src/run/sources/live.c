@@ -169,6 +169,8 @@ static int open_session(struct nw_run *run, struct nw_error *err)
 		snprintf(name, sizeof(name), "%s", request->keep_name);
 	int ret = nw_run_attach_calls(run, true, err);
 	if (ret == 0)
+		ret = nw_run_take_calls(run, true, err);
+	if (ret == 0)
 		ret = nw_run_plan(run, name, err);
 	options.triggers = run->live.triggers;
 	if (ret == 0)

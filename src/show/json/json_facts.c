@@ -130,6 +130,16 @@ void nw_json_function(struct nw_output *output, struct nw_image *image, const ch
 	nw_json_finish(&json);
 }
 
+static void armed_as(const struct nw_armed_forms *forms, struct nw_json *json)
+{
+	nw_json_key(json, "armed_as");
+	nw_json_open(json, '{');
+	nw_json_key_u64(json, "trapped", forms->trapped);
+	nw_json_key_u64(json, "emulated", forms->emulated);
+	nw_json_key_u64(json, "optimised", forms->optimised);
+	nw_json_close(json, '}');
+}
+
 void nw_json_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types)
 {
@@ -152,6 +162,8 @@ void nw_json_site(struct nw_output *output, struct nw_image *image,
 		nw_json_key_text(&json, "nop", nw_nop_name(site->nop));
 	if (nw_image_function(image, site->vaddr, &function) == 0)
 		nw_json_key_text(&json, "function", function.name);
+	if (site->armed.trapped || site->armed.emulated || site->armed.optimised)
+		armed_as(&site->armed, &json);
 	if (site->warning)
 		nw_json_key_text(&json, "warning", site->warning);
 	nw_json_key(&json, "args");
@@ -304,6 +316,7 @@ static void status_line(const struct nw_event_status *line, bool has_hits,
 	nw_vec_each (&line->armed, pid)
 		nw_json_u64(&json, (uint64_t)*pid);
 	nw_json_close(&json, ']');
+	armed_as(&line->forms, &json);
 	nw_json_key_u64(&json, "mapped_by", line->mapped);
 	nw_json_key_text(&json, "file", nw_file_states[line->file]);
 	nw_json_key(&json, "places");

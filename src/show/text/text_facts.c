@@ -173,6 +173,16 @@ void nw_text_user_event(struct nw_output *output, const struct nw_user_event_row
 	nw_buf_addc(out, '\n');
 }
 
+/* Appends how a place is armed, if it is, behind a text. */
+static void armed_forms(const struct nw_armed_forms *forms, const char *before,
+			struct nw_buf *out)
+{
+	if (!forms->trapped && !forms->emulated && !forms->optimised)
+		return;
+	nw_buf_adds(out, before);
+	nw_armed_forms_text(forms, out);
+}
+
 void nw_text_site(struct nw_output *output, struct nw_image *image,
 		  const struct nw_site *site, const struct nw_types *types)
 {
@@ -192,6 +202,7 @@ void nw_text_site(struct nw_output *output, struct nw_image *image,
 		nw_buf_add_escaped(out, function.name, strlen(function.name));
 		nw_buf_printf(out, "+0x%" PRIx64, site->vaddr - function.value);
 	}
+	armed_forms(&site->armed, "  armed: ", out);
 	nw_buf_addc(out, '\n');
 	if (site->warning)
 		nw_buf_printf(out, "      warning: %s\n", site->warning);
@@ -322,6 +333,7 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 	static const char *const kinds[NW_COST_KINDS] = {
 		[NW_COST_NOP] = "a USDT probe",
 #if defined(__x86_64__) || defined(__i386__)
+		[NW_COST_CALL] = "a USDT probe that the kernel turns into a call",
 		[NW_COST_LONG_NOP] = "a USDT probe on a nop of several bytes",
 		[NW_COST_PUSH] = "a function that begins with push",
 		[NW_COST_ENDBR] = "a function that begins with endbr64",
@@ -479,6 +491,10 @@ void nw_text_status(struct nw_output *output, const struct nw_status *status)
 			nw_buf_add_escaped(&output->text, place->line, strlen(place->line));
 			nw_buf_addc(&output->text, '\n');
 		}
+		const size_t before = output->text.len;
+		armed_forms(&line->forms, "  armed: ", &output->text);
+		if (output->text.len > before)
+			nw_buf_addc(&output->text, '\n');
 	}
 }
 
