@@ -88,6 +88,11 @@ fails_well "list of some probes" "$NOPWATCH" list "$SERVER" 'myserver:p*'
 fails_well "script" "$NOPWATCH" script "usdt:$SERVER:*"
 # without types, values are words of the machine
 fails_well "script of a function" --fallback "nw_id=|  nw_event r main_1 .*:u64 " "$NOPWATCH" script "func:$SERVER:main"
+# The triggers by which the kernel would count, if nothing tells that it cannot: with a tracefs that cannot be written. (Calls that
+# fail make the commands others that do the same.)
+! "$TESTS_LIB/apart" true 2>/dev/null || FAULTS_IN=$TESTS_LIB/apart
+fails_with "allocations of stat --engine=kernel --dry-run" "$NOPWATCH" stat --engine=kernel --dry-run --by id "usdt:$SERVER:myserver:parse__*(id)"
+FAULTS_IN=
 fails_well "report" "$NOPWATCH" report "$sample"
 fails_well "report --by" "$NOPWATCH" report -j --by comm,cpu --slower p90 "$sample"
 fails_well "report -f csv" "$NOPWATCH" report -f csv -i 250ms "$sample"

@@ -25,7 +25,8 @@ export FIGURES=$PWD/figures
 fails_with() { # NAME OPTION... COMMAND...
   local what=$1 said status
   shift
-  said=$("$TESTS_LIB/faults" "$@" 2>&1)
+  # shellcheck disable=SC2086 # none, or one word
+  said=$(${FAULTS_IN:-} "$TESTS_LIB/faults" "$@" 2>&1)
   status=$?
   case $status in
   0) pass "$what" ;;

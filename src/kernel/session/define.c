@@ -36,7 +36,7 @@ static char *make_path(struct nw_session *session, const struct nw_image *image)
 	if (path && nw_path_will_do(session->features, path, image))
 		return strdup(path);
 	if (session->runner.dry_run)
-		return nw_session_dry_run_path(session, image, path);
+		return path ? nw_session_dry_run_path(session, path) : NULL;
 	char *own = nw_text("/proc/self/fd/%d", image->fd);
 	struct nw_buf line = {0};
 	if (own)

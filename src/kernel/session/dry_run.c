@@ -19,8 +19,7 @@ static const char held[] = "/proc/self/fd/";
 
 /* A path for the kernel to an image whose own path the grammar cannot carry: a descriptor that the
  * shell holds open. */
-char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image *image,
-			      const char *path)
+char *nw_session_dry_run_path(struct nw_session *session, const char *path)
 {
 	struct nw_buf word = {0};
 	unsigned int next = 3;
@@ -31,9 +30,9 @@ char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image 
 		nw_step_runner_shell(
 			&session->runner,
 			"# too many files with odd paths: the next must be named otherwise");
-		return path ? strdup(path) : NULL;
+		return strdup(path);
 	}
-	nw_shell_word(&word, path ? path : image->path);
+	nw_shell_word(&word, path);
 	nw_step_runner_shell(&session->runner, "exec %u<%s", next, nw_buf_str(&word));
 	nw_buf_free(&word);
 	return nw_text("%s%u", held, next);

@@ -147,8 +147,8 @@ uint64_t nw_buffer_default(void)
 }
 
 /* Sets pages of 16 KiB (sub-buffers, 6.8), which are cheaper to read than those of 4 KiB (`make bench ONLY=ways`), if
- * the buffer has room for some of them. If that fails, small ones do. */
-static void set_pages(struct nw_session *session, uint64_t bytes)
+ * the buffer has room for some of them. If that fails, small ones do; a dry run may lack the memory to print it. */
+static int set_pages(struct nw_session *session, uint64_t bytes)
 {
 	enum {
 		KIB = 16,
@@ -158,9 +158,10 @@ static void set_pages(struct nw_session *session, uint64_t bytes)
 
 	if (!session->features->has[NW_FEATURE_SUBBUF] || !session->options.large_pages ||
 	    session->top || bytes / 1024 < KIB * LEAST_PAGES)
-		return;
+		return 0;
 	snprintf(text, sizeof(text), "%d", KIB);
-	(void)nw_session_set(session, "buffer_subbuf_size_kb", text);
+	int ret = nw_session_set(session, "buffer_subbuf_size_kb", text);
+	return session->runner.dry_run ? ret : 0;
 }
 
 /*
@@ -211,7 +212,10 @@ static int set_buffer(struct nw_session *session, uint64_t bytes, struct nw_erro
 		return nw_fail(err, -ret,
 			       "cannot write to the new instance's events/enable: %s",
 			       nw_strerror(-ret));
-	set_pages(session, wanted);
+	ret = set_pages(session, wanted);
+	if (ret < 0)
+		return nw_fail(err, -ret, "cannot print the size of pages: %s",
+			       nw_strerror(-ret));
 	for (bytes = wanted;; bytes /= 2) {
 		bool last = bytes < 16384;
 		ret = resize(session, bytes, last);

@@ -50,8 +50,7 @@ const char *nw_session_list(const struct nw_session *session, const struct nw_ev
 bool nw_path_will_do(const struct nw_features *features, const char *path,
 		     const struct nw_image *image);
 /* Returns a path for a shell to an image whose path the grammar does not allow (dry_run.c). */
-char *nw_session_dry_run_path(struct nw_session *session, const struct nw_image *image,
-			      const char *path);
+char *nw_session_dry_run_path(struct nw_session *session, const char *path);
 /* Writes a file of the session's instance; the top level's former contents are noted before. */
 int nw_session_set(struct nw_session *session, const char *file, const char *value);
 /* Changes a file of the session's instance without an undo: the change goes with the instance, or was noted when the
