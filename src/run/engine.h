@@ -199,6 +199,7 @@ struct nw_run_result {
 	struct nw_kernel_symbols *symbols;
 	nw_strings state_texts; /* texts of the states */
 	bool by_kernel;		/* the kernel counts the hits, which are not recorded */
+	bool by_eighths; /* it counts latencies and values in eighths of powers of two */
 	bool changed_externally; /* another program has disabled or deleted events of the run */
 	bool unclean;		 /* something could not be removed from the kernel */
 	struct nw_error left; /* what is left, and why */
@@ -390,6 +391,8 @@ struct nw_consumer {
 	void (*disabled)(void *arg, uint32_t probe, uint64_t at);
 	/* The run is about to end, but the probes are still armed. */
 	void (*stopping)(void *arg, struct nw_run *run);
+	/* All records of the run were delivered. */
+	void (*stopped)(void *arg);
 };
 
 /* Returns the hit as the kernel prints it, if it is a hit of a running kernel's event; NULL: it is not, or it cannot

@@ -226,6 +226,8 @@ int nw_run_end(struct nw_run *run, struct nw_error *err)
 	ret = nw_run_drain(run, err);
 	if (ret == 0)
 		ret = nw_run_join_rest(run);
+	if (run->consumer.stopped)
+		run->consumer.stopped(run->consumer.arg);
 	run->had_enough = nw_run_reason(ret) != NW_END_NONE; /* no error */
 	if (run->had_enough)
 		ret = 0;
@@ -407,7 +409,12 @@ int nw_run_set_state(struct nw_run *run, size_t probe, enum nw_state state, cons
 
 const char *nw_run_cannot_count(const struct nw_run *run)
 {
-	return nw_triggers_lack(&run->live.fs, &run->live.features);
+	return nw_triggers_lack(&run->live.features);
+}
+
+bool nw_run_counts_buckets(const struct nw_run *run)
+{
+	return run->live.features.has[NW_FEATURE_HIST_BUCKETS];
 }
 
 void nw_run_note_uncounted(struct nw_run *run, uint64_t hits)

@@ -154,6 +154,8 @@ void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner);
 struct nw_session *nw_run_session(const struct nw_run *run);
 /* Returns why the kernel cannot count by itself (nw_triggers_lack()); NULL: it can. */
 const char *nw_run_cannot_count(const struct nw_run *run);
+/* Can the kernel count in rows of equal width (.buckets=)? */
+bool nw_run_counts_buckets(const struct nw_run *run);
 /* Sets how many hits the kernel's maps had no room for: they are lost. */
 void nw_run_note_uncounted(struct nw_run *run, uint64_t hits);
 /* ---- calls that close descriptors (descriptor_calls.c) ------------------------------ */

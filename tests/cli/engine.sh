@@ -18,7 +18,7 @@ hist:keys=lat.buckets=4096:size=2048:vals=lat if lat >= 131072 && lat < 8388608
 hist:keys=lat.buckets=262144:size=2048:vals=lat if lat >= 8388608 && lat < 536870912
 hist:keys=lat.buckets=16777216:size=2048:vals=lat if lat >= 536870912
 hist:keys=common_pid:size=2048:at0=common_timestamp:clock=mono
-hist:keys=common_pid:size=2048:lat0_0=common_timestamp-\$at0:clock=mono:onmatch(S.e0).trace(S_1,\$lat0_0)
+hist:keys=common_pid:size=2048:lat0_0=common_timestamp-\$at0:clock=mono:onmatch(S.e0).S_1(\$lat0_0)
 hist:keys=common_pid:size=2048:pause
 hist:keys=common_pid:size=2048:pause
 hist:keys=common_pid:size=2048:cont
@@ -28,8 +28,16 @@ is "all are taken away, the last first" "$(grep -c "'!hist:" out) $(grep -n "'!h
 is "nothing is enabled" "$(grep -c 'echo 1 .*/e[0-9_a-f]*/enable' out)" 0
 dry "usdt:$counter:counter:step__*(i:s8)" --by i >out
 has "a group passes from start to end" "$(triggers <out | xargs)" \
-  "S_1 u64 lat; s8 by .*:at0=common_timestamp,by0=a0:.*:lat0_0=common_timestamp-.at0,of0=.by0:.*trace\\(S_1,.lat0_0,.of0\\)"
+  "S_1 u64 lat; s8 by .*:at0=common_timestamp,by0=a0:.*:lat0_0=common_timestamp-.at0,of0=.by0:.*S_1\\(.lat0_0,.of0\\)"
+has "the value that groups has a row for each group" "$(triggers <out | xargs)" "hist:keys=a0:size=8192:vals=a0:pause hist:keys"
+dry "usdt:$counter:counter:step__*(i:s8)" >out
 has "negative values have rows of their own" "$(triggers <out | xargs)" "hist:keys=a0:size=2048:vals=a0:pause if a0 < 0 hist:keys=a0:size=2048:vals=a0:pause if a0 >= 0"
+
+# Without .buckets= (before 5.14) maps are eighths of powers of two. Each value is in one row, whose width is known.
+for type in u64 s64 u32 s32 u16 s16; do
+  NOPWATCH_FEATURES=-hist_buckets dry "usdt:$counter:counter:step__begin(i:$type)" >out
+  ok "$type: eighths of powers of two take each value once" "$TESTS_LIB/eighths" $type out
+done
 
 has "a kernel that cannot is told" "$({ NOPWATCH_FEATURES=-hist dry "usdt:$counter:counter:step__*"; echo $?; cat err; } | xargs)" \
   "^1 .*nopwatch: --engine=kernel: this kernel has no hist triggers .* nopwatch: --engine=stream reads each hit"

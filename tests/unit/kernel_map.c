@@ -5,6 +5,7 @@
 #include "kernel/session/triggers.h"
 #include "kernel/tracefs/features.h"
 #include "kernel/tracefs/kernel_map.h"
+#include "run/consumers/kernel_counts.h"
 
 #include "unit.h"
 
@@ -80,7 +81,9 @@ START_TEST(damaged_rows_are_refused)
 		INFO "{ a: 1 } hits: 2\n",
 		INFO "{ 1 } hitcount: 2\n",
 		INFO "{ a: ~ 5-3 } hitcount: 2\n",
-		INFO "{ a: ~ 2^3 } hitcount: 2\n",
+		INFO "{ a: ~ 3^3 } hitcount: 2\n",
+		INFO "{ a: ~ 2^64 } hitcount: 2\n",
+		INFO "{ a: ~ 2^ } hitcount: 2\n",
 		INFO "{ a: ~ 5 } hitcount: 2\n",
 		INFO "{ a: name [1] } hitcount: 2\n",
 		INFO "{ a: 1, b: 2, c: 3, d: 4 } hitcount: 2\n",
@@ -115,19 +118,79 @@ END_TEST
 
 START_TEST(what_a_kernel_lacks_is_told)
 {
-	const struct nw_tracefs unknown = {.root = -1};
 	struct nw_features features = {0};
 	static const enum nw_feature wanted[] = {
 		NW_FEATURE_HIST, NW_FEATURE_SYNTHETIC, NW_FEATURE_INSTANCES,
 		NW_FEATURE_INSTANCE_EVENTS, NW_FEATURE_CLOCK_MONO};
 
 	for (size_t i = 0; i < NW_COUNT(wanted); i++) {
-		ck_assert_ptr_nonnull(nw_triggers_lack(&unknown, &features));
+		ck_assert_ptr_nonnull(nw_triggers_lack(&features));
 		features.has[wanted[i]] = true;
 	}
-	ck_assert_ptr_null(nw_triggers_lack(&unknown, &features));
+	/* Without buckets a 64-bit kernel is needed. */
+	ck_assert_int_eq(nw_triggers_lack(&features) == NULL, sizeof(long) == 8);
+	features.long64 = true;
+	ck_assert_ptr_null(nw_triggers_lack(&features));
+	features.long64 = false;
+	features.has[NW_FEATURE_HIST_BUCKETS] = true;
+	ck_assert_ptr_null(nw_triggers_lack(&features));
+}
+END_TEST
+
+/* Returns the least value of a row of a power of two, as the kernel prints its key, of which a map counts a part. */
+static uint64_t low_of(unsigned int part, uint64_t low, uint64_t high)
+{
+	const struct nw_counted_map map = {.part = part};
+	const struct nw_kernel_map_row row = {.key[0] = {low, high}, .hits = 1};
+
+	return nw_kernel_counts_row(&map, &row).low;
+}
+
+START_TEST(a_row_has_its_part_of_a_power_of_two)
+{
+	const uint64_t half = (uint64_t)1 << 63;
+	const struct nw_counted_map map = {.part = NW_COUNTED_EIGHTH + 7};
+	struct nw_kernel_map_row row = {
+		.key[0] = {4097, 8192}, .hits = 3, .sum = UINT64_C(3 * 8000)};
+
+	ck_assert_uint_eq(low_of(NW_COUNTED_PLAIN, 5, 5), 5);
+	ck_assert_uint_eq(low_of(NW_COUNTED_EIGHTH, 1025, 2048), 2048);
+	ck_assert_uint_eq(low_of(NW_COUNTED_EIGHTH, 2049, 4096), 2049);
+	ck_assert_uint_eq(low_of(NW_COUNTED_EIGHTH + 1, 2049, 4096), 2048 + 256 + 1);
+	ck_assert_uint_eq(low_of(NW_COUNTED_OCTAVE, half / 2 + 1, half), half / 2 + 1);
+	ck_assert_uint_eq(low_of(NW_COUNTED_OCTAVE, 0, 1), half + 1);
+	ck_assert_uint_eq(nw_kernel_counts_row(&map, &row).low, 4096 + 7 * 512 + 1);
+	ck_assert_uint_eq(nw_kernel_counts_row(&map, &row).sum, 24000);
+	/* A sum that cannot tell the mean gives way to the row's begin. */
+	row.key[0] = (struct nw_kernel_map_key){half / 2 + 1, half};
+	row.hits = 64;
+	const struct nw_counted counted = nw_kernel_counts_row(&map, &row);
+	ck_assert_uint_eq(counted.low, half / 16 * 15 + 1);
+	ck_assert_uint_eq(counted.sum, 64 * counted.low);
+}
+END_TEST
+
+/* As Linux 4.18 prints it. */
+START_TEST(powers_of_two_are_ranges)
+{
+	static const char powers[] = INFO
+		"{ a: ~ 2^0  } hitcount: 2\n{ a: ~ 2^11 } hitcount: 1  lat: 1500\n{ a: ~ 2^63 } hitcount: 3\n";
+	nw_kernel_maps maps = {0};
+
+	ck_assert_int_eq(nw_kernel_maps_parse(powers, sizeof(powers) - 1, &maps), 0);
+	const struct nw_kernel_map_row *rows = maps.item[0].rows.item;
+	ck_assert_uint_eq(maps.item[0].rows.count, 3);
+	ck_assert_uint_eq(rows[0].key[0].low, 0);
+	ck_assert_uint_eq(rows[0].key[0].high, 1);
+	ck_assert_uint_eq(rows[1].key[0].low, 1025);
+	ck_assert_uint_eq(rows[1].key[0].high, 2048);
+	ck_assert_uint_eq(rows[1].sum, 1500);
+	ck_assert_uint_eq(rows[2].key[0].high, (uint64_t)1 << 63);
+	nw_kernel_maps_free(&maps);
 }
 END_TEST
 
 UNIT_MAIN("kernel_map", each_trigger_has_its_rows, a_trigger_of_others_is_not_ours,
-	  damaged_rows_are_refused, what_may_be_there_is_read, what_a_kernel_lacks_is_told)
+	  damaged_rows_are_refused, powers_of_two_are_ranges,
+	  a_row_has_its_part_of_a_power_of_two, what_may_be_there_is_read,
+	  what_a_kernel_lacks_is_told)

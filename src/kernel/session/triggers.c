@@ -37,11 +37,8 @@ void nw_triggers_free(struct nw_triggers *triggers)
 	nw_vec_free(&triggers->list);
 }
 
-const char *nw_triggers_lack(const struct nw_tracefs *fs,
-			     const struct nw_features *features)
+const char *nw_triggers_lack(const struct nw_features *features)
 {
-	struct nw_buf readme = {0};
-
 	if (!features->has[NW_FEATURE_HIST])
 		return "this kernel has no hist triggers (built without CONFIG_HIST_TRIGGERS)";
 	if (!features->has[NW_FEATURE_SYNTHETIC])
@@ -50,13 +47,11 @@ const char *nw_triggers_lack(const struct nw_tracefs *fs,
 	    !features->has[NW_FEATURE_INSTANCE_EVENTS] ||
 	    !features->has[NW_FEATURE_CLOCK_MONO])
 		return "this kernel has no ring buffers of one's own, or no trace clock mono";
-	if (fs->root < 0)
-		return NULL;
-	nw_tracefs_read(fs->root, "README", &readme);
-	const bool can = strstr(nw_buf_str(&readme), ".buckets=") != NULL;
-	nw_buf_free(&readme);
-	return can ? NULL
-		   : "this kernel's hist triggers know only powers of two (README does not tell of .buckets=size, which Linux 5.14 has)";
+	/* Without buckets, .log2 is used, which takes its values for the kernel's unsigned long. */
+	if (!features->has[NW_FEATURE_HIST_BUCKETS] && !features->long64 &&
+	    sizeof(long) < sizeof(uint64_t))
+		return "this 32-bit kernel's hist triggers have no .buckets=size (Linux 5.14), and their powers of two end at 2^32";
+	return NULL;
 }
 
 static const char *system_of(const struct nw_session *session,

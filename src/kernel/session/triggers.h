@@ -31,13 +31,8 @@ struct nw_triggers {
 int nw_triggers_add(struct nw_triggers *triggers, const struct nw_hist_trigger *trigger);
 void nw_triggers_free(struct nw_triggers *triggers);
 
-/*
- * Returns the reason why this kernel cannot count: no hist triggers, no synthetic events, or none that can pair two events and
- * divide values into buckets of equal width (Linux 5.14); NULL: it can. fs->root may be -1, if nothing is known of the kernel.
- */
+/* Returns the reason why this kernel cannot count: no hist triggers, no synthetic events, no ring buffers of one's own; NULL: it can. */
 struct nw_features;
-struct nw_tracefs;
-const char *nw_triggers_lack(const struct nw_tracefs *fs,
-			     const struct nw_features *features);
+const char *nw_triggers_lack(const struct nw_features *features);
 
 #endif

@@ -62,6 +62,10 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_HIST] = {"hist", "histograms and variables in the kernel",
 			     "README: hist trigger",
 			     "record --until reads both ends of every span"},
+	[NW_FEATURE_HIST_BUCKETS] =
+		{"hist_buckets", "histograms in rows of equal width",
+		 "README: .buckets=size",
+		 "percentiles of --engine=kernel are off by up to 12.5 %"},
 	[NW_FEATURE_SYNTHETIC] = {"synthetic", "synthetic events", "file synthetic_events",
 				  "record --until reads both ends of every span"},
 	[NW_FEATURE_EVENT_PROBES] = {"event_probes",
@@ -122,6 +126,7 @@ static const struct {
 	{NW_FEATURE_ARRAYS, "<array-size>"},
 	{NW_FEATURE_IMMEDIATE, "\\imm-value"},
 	{NW_FEATURE_HIST, "hist trigger"},
+	{NW_FEATURE_HIST_BUCKETS, ".buckets=size"},
 	{NW_FEATURE_MAXACTIVE, "r[maxactive]"},
 	{NW_FEATURE_EVENT_PROBES, "<attached-group>"},
 };

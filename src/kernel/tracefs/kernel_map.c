@@ -58,7 +58,19 @@ static bool take_name(struct rest *rest)
 	return true;
 }
 
-/* Takes "common_pid:   4711", or "lat: ~ 64-127". */
+/* Takes the rest of "2^11", the values above 2^10 and up to 2^11. The kernel prints 2^0 for 0 and 1. */
+static bool take_octave(struct rest *rest, struct nw_kernel_map_key *out)
+{
+	uint64_t power;
+
+	if (out->low != 2 || !take_number(rest, &power) || power > 63)
+		return false;
+	out->high = (uint64_t)1 << power;
+	out->low = power ? out->high / 2 + 1 : 0;
+	return true;
+}
+
+/* Takes "common_pid:   4711", "lat: ~ 64-127", or "lat: ~ 2^11". */
 static bool take_key(struct rest *rest, struct nw_kernel_map_key *out)
 {
 	if (!take_name(rest))
@@ -68,8 +80,12 @@ static bool take_key(struct rest *rest, struct nw_kernel_map_key *out)
 		out->high = out->low;
 		return ok;
 	}
-	return take_number(rest, &out->low) && take_text(rest, "-") &&
-	       take_number(rest, &out->high) && out->low <= out->high;
+	if (!take_number(rest, &out->low))
+		return false;
+	if (take_text(rest, "^"))
+		return take_octave(rest, out);
+	return take_text(rest, "-") && take_number(rest, &out->high) &&
+	       out->low <= out->high;
 }
 
 /* Takes "{ KEY, KEY } hitcount: 3  lat: 5000". */

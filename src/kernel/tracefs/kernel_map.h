@@ -9,7 +9,7 @@ enum {
 	NW_KERNEL_MAP_KEYS = 3 /* the kernel's limit, TRACING_MAP_KEYS_MAX */
 };
 
-/* A key of a row. With the modifier .buckets=N it is a range, else both are its value. A negative value is in two's
+/* A key of a row. With the modifiers .buckets=N and .log2 it is a range, else both are its value. A negative value is in two's
  * complement, as the kernel prints it. */
 struct nw_kernel_map_key {
 	uint64_t low, high; /* both inclusive */

@@ -23,14 +23,21 @@ static struct nw_task *find_ended(const struct nw_kernel_counts *c, int32_t tid)
 	return NULL;
 }
 
-/* Returns what is known of a thread, whether it lives or not. The tasks of the run know no thread that has ended. */
+/*
+ * Returns what is known of a thread, whether it lives or not. The tasks of the run know no thread that has ended. What is not
+ * `known` may have begun and ended in records that are not read yet.
+ */
 static struct nw_task task_of(const struct nw_kernel_counts *c, int32_t tid)
 {
-	const struct nw_task *task = find_ended(c, tid);
+	const struct nw_task *ended = find_ended(c, tid), *task = ended;
 
 	if (!task)
 		task = nw_run_task(c->run, tid);
-	return task ? *task : (struct nw_task){.tid = tid, .pid = tid, .wanted = true};
+	struct nw_task found = task ? *task
+				    : (struct nw_task){
+					      .tid = tid, .pid = tid, .wanted = true};
+	found.known |= ended != NULL;
+	return found;
 }
 
 int nw_kernel_counts_exit(struct nw_kernel_counts *c, int32_t tid)
@@ -53,7 +60,12 @@ int nw_kernel_counts_exit(struct nw_kernel_counts *c, int32_t tid)
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-/* Finds the group that a row counts for, and whether it counts at all. Returns 0, 1 if it does not count, or -ENOMEM. */
+enum {
+	NOT_COUNTED = 1,
+	NOT_YET /* what its thread is, records tell that are still to be read */
+};
+
+/* Finds the group that a row counts for, and whether it counts at all. Returns 0, one of the above, or -ENOMEM. */
 static int find_group(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 		      const struct nw_kernel_map_row *row, struct nw_summary *summary,
 		      int64_t *group)
@@ -66,9 +78,11 @@ static int find_group(struct nw_kernel_counts *c, const struct nw_counted_map *m
 	if (map->thread >= 0) {
 		hit.tid = (int32_t)row->key[map->thread].low;
 		task = task_of(c, hit.tid);
+		if (c->keeps_ended && !task.known && !c->ended_all)
+			return NOT_YET;
 	}
 	if (c->run->result->restricted && !task.wanted)
-		return 1;
+		return NOT_COUNTED;
 	*group = 0;
 	if (!c->by->keys.count)
 		return 0;
@@ -94,18 +108,14 @@ static int find_group(struct nw_kernel_counts *c, const struct nw_counted_map *m
 static int add_row(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 		   const struct nw_kernel_map_row *row, struct nw_summary *summary)
 {
-	const struct nw_counted counted = {.count = row->hits,
-					   .sum = row->sum,
-					   .low = map->value < 0 ? 0
-								 : row->key[map->value].low,
-					   .is_signed = map->is_signed};
+	const struct nw_counted counted = nw_kernel_counts_row(map, row);
 	int64_t group;
 	int ret = row->hits && map->what != NW_COUNTED_ENDS
 			  ? find_group(c, map, row, summary, &group)
-			  : 1;
+			  : NOT_COUNTED;
 
 	if (ret)
-		return ret < 0 ? ret : 0;
+		return ret;
 	switch (map->what) {
 	case NW_COUNTED_HITS:
 		c->hits[map->probe] += row->hits;
@@ -121,26 +131,44 @@ static int add_row(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 	return 0;
 }
 
+/* Adds what a row has got since it was read before. What does not count yet is taken out of it. */
+static int add_since(struct nw_kernel_counts *c, const struct nw_counted_map *map,
+		     const struct nw_kernel_map_row *before, struct nw_kernel_map_row *now,
+		     struct nw_summary *summary)
+{
+	struct nw_kernel_map_row row = *now;
+
+	if (before) {
+		row.hits -= nw_min64(row.hits, before->hits);
+		row.sum -= before->sum;
+	}
+	int ret = add_row(c, map, &row, summary);
+	if (ret == NOT_YET) {
+		now->hits -= row.hits;
+		now->sum -= row.sum;
+	}
+	return ret < 0 ? ret : 0;
+}
+
 /* Adds what a map has got since it was read before; `now` takes the place of that. */
 static int add_map(struct nw_kernel_counts *c, struct nw_counted_map *map,
-		   struct nw_kernel_map *now, struct nw_summary *summary)
+		   struct nw_summary *summary)
 {
 	const struct nw_kernel_map *before = &map->before;
+	struct nw_kernel_map *now = &map->now;
 	size_t old = 0;
 	int ret = 0;
 
 	nw_kernel_map_sort(now);
 	for (size_t i = 0; ret == 0 && i < now->rows.count; i++) {
-		struct nw_kernel_map_row row = now->rows.item[i];
+		struct nw_kernel_map_row *row = &now->rows.item[i];
 		while (old < before->rows.count &&
-		       nw_kernel_map_compare(&before->rows.item[old], &row) < 0)
+		       nw_kernel_map_compare(&before->rows.item[old], row) < 0)
 			old++;
-		if (old < before->rows.count &&
-		    nw_kernel_map_compare(&before->rows.item[old], &row) == 0) {
-			row.hits -= nw_min64(row.hits, before->rows.item[old].hits);
-			row.sum -= before->rows.item[old].sum;
-		}
-		ret = add_row(c, map, &row, summary);
+		const bool same = old < before->rows.count &&
+				  nw_kernel_map_compare(&before->rows.item[old], row) == 0;
+		ret = add_since(c, map, same ? &before->rows.item[old] : NULL, row,
+				summary);
 	}
 	if (now->dropped > before->dropped)
 		c->dropped += map->what == NW_COUNTED_ARG ? 0
@@ -148,13 +176,12 @@ static int add_map(struct nw_kernel_counts *c, struct nw_counted_map *map,
 	map->full |= now->dropped > 0;
 	nw_vec_free(&map->before.rows);
 	map->before = *now;
-	map->before.info = NULL;
+	*now = (struct nw_kernel_map){0};
 	return ret;
 }
 
 /* Reads the maps of one event. */
-static int read_file(struct nw_kernel_counts *c, size_t file, struct nw_summary *summary,
-		     struct nw_error *err)
+static int read_file(struct nw_kernel_counts *c, size_t file, struct nw_error *err)
 {
 	const struct nw_counted_file *from = &c->files.item[file];
 	nw_kernel_maps maps = {0};
@@ -166,11 +193,14 @@ static int read_file(struct nw_kernel_counts *c, size_t file, struct nw_summary 
 			continue;
 		struct nw_kernel_map *now = nw_kernel_map_find(&maps, map->keys,
 							       map->filter, map->mark);
-		struct nw_kernel_map taken = now ? *now : (struct nw_kernel_map){0};
-		if (now)
-			*now = (struct nw_kernel_map){.info = now->info};
-		taken.info = NULL;
-		ret = now ? add_map(c, map, &taken, summary) : -ENOENT;
+		if (!now) {
+			ret = -ENOENT;
+			continue;
+		}
+		nw_vec_free(&map->now.rows);
+		map->now = *now;
+		map->now.info = NULL;
+		*now = (struct nw_kernel_map){.info = now->info};
 	}
 	nw_kernel_maps_free(&maps);
 	if (ret == -ENOENT) /* the report says less, and why */
@@ -302,20 +332,53 @@ static void tell_full(const struct nw_kernel_counts *c)
  * Latencies are read first, then the ends and then the starts, since hits go on meanwhile: no span that is counted lacks its
  * start. The files of synthetic events are the last that were made.
  */
-int nw_kernel_counts_read(struct nw_kernel_counts *c, struct nw_summary *summary, bool last,
-			  struct nw_error *err)
+int nw_kernel_counts_read(struct nw_kernel_counts *c, struct nw_error *err)
 {
 	int ret = 0;
 
 	for (size_t i = c->files.count; !c->closed && ret == 0 && i-- > 0;)
-		ret = read_file(c, i, summary, err);
-	if (!last || c->closed || ret < 0)
-		return ret;
-	c->closed = true;
-	nw_run_note_uncounted(c->run, c->dropped);
-	for (uint32_t i = 0; ret == 0 && i < c->spans->count; i++)
+		ret = read_file(c, i, err);
+	return ret;
+}
+
+/* Before the maps are added, every thread counts of which it is not known that it does not. */
+uint64_t nw_kernel_counts_hits(const struct nw_kernel_counts *c, uint32_t probe)
+{
+	uint64_t hits = 0;
+
+	if (c->closed)
+		return c->hits[probe];
+	nw_vec_each (&c->maps, map) {
+		if (map->what != NW_COUNTED_HITS || map->probe != probe)
+			continue;
+		nw_vec_each (&map->now.rows, row) {
+			const struct nw_task task = task_of(
+				c, (int32_t)row->key[map->thread].low);
+			hits += !c->run->result->restricted || task.wanted || !task.known
+					? row->hits
+					: 0;
+		}
+	}
+	return nw_max64(hits, c->hits[probe]);
+}
+
+int nw_kernel_counts_add(struct nw_kernel_counts *c, struct nw_summary *summary, bool last,
+			 struct nw_error *err)
+{
+	int ret = 0;
+
+	if (c->closed)
+		return 0;
+	c->ended_all = last;
+	nw_vec_each (&c->maps, map)
+		ret = ret == 0 ? add_map(c, map, summary) : ret;
+	c->closed = last;
+	if (last)
+		nw_run_note_uncounted(c->run, c->dropped);
+	for (uint32_t i = 0; last && ret == 0 && i < c->spans->count; i++)
 		ret = count_unmatched(c, i, summary);
-	tell_full(c);
+	if (last)
+		tell_full(c);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 
@@ -340,6 +403,7 @@ void nw_kernel_counts_close(struct nw_kernel_counts *c)
 		free(map->keys);
 		free(map->filter);
 		nw_vec_free(&map->before.rows);
+		nw_vec_free(&map->now.rows);
 	}
 	nw_vec_free(&c->maps);
 	nw_vec_each (&c->files, file)
@@ -348,6 +412,7 @@ void nw_kernel_counts_close(struct nw_kernel_counts *c)
 	nw_vec_free(&c->ended);
 	nw_hash_table_free(&c->ended_numbers);
 	free(c->event_file);
+	free(c->events);
 	free(c->hits);
 	*c = (struct nw_kernel_counts){0};
 }
@@ -356,7 +421,7 @@ void nw_kernel_counts_close(struct nw_kernel_counts *c)
 
 static uint64_t counted_by_kernel(void *arg, size_t probe)
 {
-	return ((struct nw_measure *)arg)->counts->hits[probe];
+	return nw_kernel_counts_hits(((struct nw_measure *)arg)->counts, (uint32_t)probe);
 }
 
 int nw_measure_count(void *arg, struct nw_run *run, const struct nw_triggers **out,
@@ -370,6 +435,7 @@ int nw_measure_count(void *arg, struct nw_run *run, const struct nw_triggers **o
 	if (ret == 0) {
 		*out = &m->counts->triggers;
 		run->consumer.counted = counted_by_kernel;
+		run->result->by_eighths = !m->counts->buckets;
 		return 0;
 	}
 	if (m->counts)
@@ -385,12 +451,24 @@ void nw_measure_stopping(void *arg, struct nw_run *run)
 
 	(void)run;
 	if (m->counts)
-		(void)nw_kernel_counts_read(m->counts, m->summary, true, &m->failure);
+		(void)nw_kernel_counts_read(m->counts, &m->failure);
+}
+
+void nw_measure_stopped(void *arg)
+{
+	struct nw_measure *m = arg;
+
+	if (m->counts && !m->failure.code)
+		(void)nw_kernel_counts_add(m->counts, m->summary, true, &m->failure);
 }
 
 int nw_measure_refresh(struct nw_measure *m, struct nw_error *err)
 {
-	return m->counts ? nw_kernel_counts_read(m->counts, m->summary, false, err) : 0;
+	int ret = m->counts ? nw_kernel_counts_read(m->counts, err) : 0;
+
+	return m->counts && ret == 0
+		       ? nw_kernel_counts_add(m->counts, m->summary, false, err)
+		       : ret;
 }
 
 int nw_measure_check_counts(const struct nw_measure *m, struct nw_error *err)

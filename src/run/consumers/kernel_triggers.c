@@ -9,10 +9,7 @@
 #include "kernel_counts.h"
 
 enum {
-	SIZE = 2048, /* entries of a map: one of each row of a range, or so many threads */
-	SIZE_BY = 8192,	   /* if rows are also told apart by thread or group */
-	EXACT_BITS = 11,   /* values below 2^11 have a row of their own */
-	RANGE_BITS = 6,	   /* each range above is 64 times as wide as the one before */
+	SIZE = 2048,	   /* entries of a map of threads */
 	LATENCY_BITS = 35, /* the last range also has what is longer than 34 s */
 	/* Entries of all maps together. The kernel makes all entries of a map with it, about 500 bytes each. */
 	MOST_ROOM = 1 << 20
@@ -106,25 +103,31 @@ static int check_by(struct nw_kernel_counts *c, struct nw_error *err)
 
 /* ---- events and fields -------------------------------------------------------------- */
 
-/* Returns the only event of a probe, which is of no other; NULL: there are several. */
-static const struct nw_event *event_of(const struct nw_plan *plan, uint32_t probe)
+/* Is it an event of this probe? *other: it is of other probes, too, has a part of its arguments, or is the kernel's. */
+static bool is_event_of(const struct nw_plan *plan, const struct nw_event *event,
+			uint32_t probe, bool *other)
 {
-	const struct nw_event *found = NULL;
+	bool has = false;
 
-	nw_vec_each (&plan->events, slot) {
-		const struct nw_event *event = *slot;
-		bool has = false, other = *event->system || *event->attached;
-		nw_vec_each (&event->places, place) {
-			bool is = plan->points.item[place->planned].probe == probe;
-			has |= is;
-			other |= !is || place->part;
-		}
-		if (has && (other || found))
-			return NULL;
-		if (has)
-			found = event;
+	*other = *event->system || *event->attached;
+	nw_vec_each (&event->places, place) {
+		bool is = plan->points.item[place->planned].probe == probe;
+		has |= is;
+		*other |= !is || place->part;
 	}
-	return found;
+	return has;
+}
+
+/* Returns an event of a probe, each of which has all of its arguments: the first (0), the second, ...; NULL: there are no more. */
+static const struct nw_event *event_of(const struct nw_plan *plan, uint32_t probe,
+				       size_t number)
+{
+	bool other;
+
+	nw_vec_each (&plan->events, slot)
+		if (is_event_of(plan, *slot, probe, &other) && !number--)
+			return *slot;
+	return NULL;
 }
 
 static bool is_number(const struct nw_fetch *fetch)
@@ -163,10 +166,10 @@ const struct nw_source *nw_kernel_counts_source(const struct nw_plan *plan, uint
 	return found;
 }
 
-static const char *field_of(const struct nw_kernel_counts *c, uint32_t probe,
+static const char *field_of(const struct nw_kernel_counts *c, uint32_t probe, size_t number,
 			    const struct nw_source *source)
 {
-	const struct nw_event *event = event_of(&c->run->result->plan, probe);
+	const struct nw_event *event = event_of(&c->run->result->plan, probe, number);
 
 	return event->fields.item[source->field];
 }
@@ -207,78 +210,6 @@ static int add_file(struct nw_kernel_counts *c, bool synthetic, const char *even
 	return file->event ? 0 : -ENOMEM;
 }
 
-/* Adds a map and its trigger. text: what the trigger has behind its keys. */
-static int add_map(struct nw_kernel_counts *c, const struct nw_counted_map *map,
-		   const char *keys, const char *text, const char *filter)
-{
-	const struct nw_counted_file *file = &c->files.item[map->file];
-	const int size = strchr(keys, ',') ? SIZE_BY : SIZE;
-	nw_cleanup(nw_free_ptr) char *whole = nw_text("hist:keys=%s:size=%d%s", keys, size,
-						      text);
-	const struct nw_hist_trigger trigger = {.synthetic = file->synthetic,
-						.event = file->event,
-						.text = whole,
-						.filter = (char *)(uintptr_t)filter,
-						.paused = map->what == NW_COUNTED_HITS ||
-							  map->what == NW_COUNTED_ARG};
-
-	if (!whole || nw_triggers_add(&c->triggers, &trigger) < 0)
-		return -ENOMEM;
-	struct nw_counted_map *slot = nw_vec_add(&c->maps);
-	if (!slot)
-		return -ENOMEM;
-	*slot = *map;
-	c->room += (size_t)size;
-	slot->keys = strdup(keys);
-	slot->filter = strdup(filter);
-	return slot->keys && slot->filter ? 0 : -ENOMEM;
-}
-
-/* A value and the keys that stand before it. */
-struct value {
-	const char *name;
-	const char *before; /* "common_pid,a0,", or "" */
-	unsigned int
-		bits; /* of the largest value that is looked for; the last range has no end */
-	bool is_signed;
-};
-
-/*
- * Adds the maps of a histogram: one of the values below 2^11, each in its own row, and one for each range of six more powers of
- * two, in rows as wide as the buckets of struct nw_histogram at the begin of the range.
- */
-static int add_ranges(struct nw_kernel_counts *c, const struct nw_counted_map *map,
-		      const struct value *value)
-{
-	char keys[160], filter[160], text[80];
-	const unsigned int top = value->is_signed ? value->bits - 1 : value->bits;
-	int ret = 0;
-
-	snprintf(text, sizeof(text), ":vals=%s", value->name);
-	snprintf(keys, sizeof(keys), "%s%s", value->before, value->name);
-	snprintf(filter, sizeof(filter), "%s < 0", value->name);
-	if (value->is_signed)
-		ret = add_map(c, map, keys, text, filter);
-	for (unsigned int from = 0; ret == 0 && (!from || from < top);
-	     from = from ? from + RANGE_BITS : EXACT_BITS) {
-		const unsigned int to = from ? from + RANGE_BITS : EXACT_BITS;
-		const uint64_t low = from ? (uint64_t)1 << from : 0;
-		if (from)
-			snprintf(keys, sizeof(keys), "%s%s.buckets=%" PRIu64, value->before,
-				 value->name, low >> (EXACT_BITS - RANGE_BITS));
-		int len = 0;
-		if (from || value->is_signed)
-			len = snprintf(filter, sizeof(filter), "%s >= %" PRIu64,
-				       value->name, low);
-		if (to < top)
-			snprintf(filter + len, sizeof(filter) - (size_t)len,
-				 "%s%s < %" PRIu64, len ? " && " : "", value->name,
-				 (uint64_t)1 << to);
-		ret = add_map(c, map, keys, text, filter);
-	}
-	return ret;
-}
-
 /* Writes the keys that tell thread and group, each with a comma behind it, and sets their places in the map. */
 static void keys_before(const char *by, bool thread, struct nw_counted_map *map,
 			char out[64])
@@ -294,13 +225,13 @@ static void keys_before(const char *by, bool thread, struct nw_counted_map *map,
 
 /* ---- probes ------------------------------------------------------------------------- */
 
-static int add_arg(struct nw_kernel_counts *c, uint32_t probe, size_t arg, const char *by,
-		   struct nw_error *err)
+static int add_arg(struct nw_kernel_counts *c, uint32_t probe, size_t number, size_t arg,
+		   const char *by, struct nw_error *err)
 {
 	const struct nw_run_result *result = c->run->result;
 	const struct nw_source *source = nw_kernel_counts_source(&result->plan, probe, arg);
 	struct nw_counted_map map = {.what = NW_COUNTED_ARG,
-				     .file = c->event_file[probe],
+				     .file = c->event_file[probe] + number,
 				     .probe = probe,
 				     .arg = arg};
 	char before[64], name[NW_ARG_NAME];
@@ -309,19 +240,18 @@ static int add_arg(struct nw_kernel_counts *c, uint32_t probe, size_t arg, const
 		nw_arg_name(result->selection.probes.item[probe], arg, name);
 		return refuse_arg(c, probe, name, err);
 	}
-	const char *field = field_of(c, probe, source);
-	if (by && strcmp(by, field) == 0)
-		by = NULL; /* the value tells its group */
-	keys_before(by, c->by_thread, &map, before);
+	const char *field = field_of(c, probe, number, source);
+	const bool is_group = by && strcmp(by, field) == 0;
+	keys_before(is_group ? NULL : by, c->by_thread, &map, before);
 	map.is_signed = source->fetch.field.base == NW_TYPE_SIGNED;
-	if (!by && c->by_name &&
-	    nw_arg_find(result->selection.probes.item[probe], c->by_name) == (int)arg)
+	if (is_group)
 		map.by = map.value;
-	const struct value value = {.name = field,
-				    .before = before,
-				    .bits = source->fetch.field.bits,
-				    .is_signed = map.is_signed};
-	return add_ranges(c, &map, &value) < 0 ? nw_no_memory(err) : 0;
+	const struct nw_kernel_value value = {.name = field,
+					      .before = before,
+					      .bits = source->fetch.field.bits,
+					      .is_signed = map.is_signed,
+					      .exact = is_group};
+	return nw_kernel_counts_add_ranges(c, &map, &value) < 0 ? nw_no_memory(err) : 0;
 }
 
 /* Is the argument one that the user wants summarised? */
@@ -339,45 +269,51 @@ static int add_event(struct nw_kernel_counts *c, uint32_t probe, struct nw_error
 {
 	const struct nw_run_result *result = c->run->result;
 	const struct nw_probe *selected = result->selection.probes.item[probe];
-	const struct nw_event *event = event_of(&result->plan, probe);
+	const struct nw_event *event = event_of(&result->plan, probe, 0);
+	bool other = false;
 
 	if (nw_probe_in_kernel(selected))
 		return refuse(err,
 			      "it counts probes of programs, not events of the kernel");
-	if (!event) {
-		nw_fail(err, ENOTSUP,
-			"--engine=kernel: the sites of %s need several events, since their arguments differ or are strings",
-			selected->label);
-		nw_error_hint(err,
-			      "--engine=stream reads each hit, and answers everything");
-		return -ENOTSUP;
+	for (; event && !other; event = event_of(&result->plan, probe, c->events[probe])) {
+		size_t file;
+		if (add_file(c, false, event->name, &file) < 0)
+			return nw_no_memory(err);
+		(void)is_event_of(&result->plan, event, probe, &other);
+		c->event_file[probe] = file - c->events[probe]++;
 	}
-	return add_file(c, false, event->name, &c->event_file[probe]) < 0
-		       ? nw_no_memory(err)
-		       : 0;
+	if (c->events[probe] && !other)
+		return 0;
+	nw_fail(err, ENOTSUP,
+		"--engine=kernel: the arguments of %s differ from site to site, or are strings",
+		selected->label);
+	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
+	return -ENOTSUP;
 }
 
+/* Adds the maps of one of a probe's events. */
 static int add_probe(struct nw_kernel_counts *c, const struct nw_measure *m, uint32_t probe,
-		     struct nw_error *err)
+		     size_t number, struct nw_error *err)
 {
 	const struct nw_probe *selected = c->run->result->selection.probes.item[probe];
-	struct nw_counted_map map = {
-		.what = NW_COUNTED_HITS, .file = c->event_file[probe], .probe = probe};
+	struct nw_counted_map map = {.what = NW_COUNTED_HITS,
+				     .file = c->event_file[probe] + number,
+				     .probe = probe};
 	const struct nw_source *by;
 	char keys[64];
 	int ret = find_by(c, probe, &by, err);
 
 	if (ret < 0)
 		return ret;
-	const char *field = by ? field_of(c, probe, by) : NULL;
+	const char *field = by ? field_of(c, probe, number, by) : NULL;
 	keys_before(field, true, &map, keys);
 	keys[strlen(keys) - 1] = '\0';
 	map.value = -1;
-	if (add_map(c, &map, keys, "", "") < 0)
+	if (nw_kernel_counts_add_map(c, &map, keys, "", "") < 0)
 		return nw_no_memory(err);
 	for (size_t arg = 0; ret == 0 && arg < selected->args.count; arg++)
 		if (is_asked(m, selected, arg))
-			ret = add_arg(c, probe, arg, field, err);
+			ret = add_arg(c, probe, number, arg, field, err);
 	return ret;
 }
 
@@ -409,7 +345,7 @@ static int pass_group(const struct nw_kernel_counts *c, uint32_t span, uint32_t 
 	if (ret == 0 && by) {
 		type_of(by, out->type);
 		snprintf(out->start, sizeof(out->start), ",by%u=%.16s", span,
-			 field_of(c, start, by));
+			 field_of(c, start, 0, by));
 		snprintf(out->end, sizeof(out->end), ",of%u=$by%u", span, span);
 		snprintf(out->argument, sizeof(out->argument), ",$of%u", span);
 		return 0;
@@ -420,7 +356,7 @@ static int pass_group(const struct nw_kernel_counts *c, uint32_t span, uint32_t 
 		out->probe = end;
 		type_of(by, out->type);
 		snprintf(out->argument, sizeof(out->argument), ",%.16s",
-			 field_of(c, end, by));
+			 field_of(c, end, 0, by));
 	}
 	return ret;
 }
@@ -433,7 +369,8 @@ static int add_latency(struct nw_kernel_counts *c, uint32_t span,
 	struct nw_counted_map map = {
 		.what = NW_COUNTED_LATENCY, .span = span, .probe = passed->probe};
 	char before[64];
-	const struct value value = {.name = "lat", .before = before, .bits = LATENCY_BITS};
+	const struct nw_kernel_value value = {
+		.name = "lat", .before = before, .bits = c->buckets ? LATENCY_BITS : 64};
 
 	snprintf(name, NW_MAX_NAME + 1, "%.50s_%u", group, span + 1);
 	if (nw_strings_addf(&c->triggers.synthetic, "%s u64 lat%s%s%s", name,
@@ -441,17 +378,18 @@ static int add_latency(struct nw_kernel_counts *c, uint32_t span,
 	    add_file(c, true, name, &map.file) < 0)
 		return -ENOMEM;
 	keys_before(*type ? "by" : NULL, c->by_thread, &map, before);
-	return add_ranges(c, &map, &value);
+	return nw_kernel_counts_add_ranges(c, &map, &value);
 }
 
-/* Adds the triggers of a span's end, which takes the start's variable, and passes the difference on. */
-static int add_end(struct nw_kernel_counts *c, uint32_t span, uint32_t end, size_t number,
-		   const char *synthetic, const struct passed *passed)
+/* Adds the trigger of an event of a span's end, which takes the start's variable, and passes the difference on. */
+static int add_end(struct nw_kernel_counts *c, uint32_t span, uint32_t end, size_t file,
+		   size_t number, const char *synthetic, const struct passed *passed)
 {
 	const struct nw_plan *plan = &c->run->result->plan;
-	const struct nw_event *start = event_of(plan, c->spans->item[span].starts.item[0]);
+	const struct nw_event *start = event_of(plan, c->spans->item[span].starts.item[0],
+						0);
 	struct nw_counted_map map = {.what = NW_COUNTED_ENDS,
-				     .file = c->event_file[end],
+				     .file = file,
 				     .probe = end,
 				     .span = span,
 				     .by = -1,
@@ -459,10 +397,10 @@ static int add_end(struct nw_kernel_counts *c, uint32_t span, uint32_t end, size
 
 	snprintf(map.mark, sizeof(map.mark), ":lat%u_%zu=", span, number);
 	nw_cleanup(nw_free_ptr) char *text = nw_text(
-		":lat%u_%zu=common_timestamp-$at%u%s:clock=mono:onmatch(%s.%s).trace(%s,$lat%u_%zu%s)",
+		":lat%u_%zu=common_timestamp-$at%u%s:clock=mono:onmatch(%s.%s).%s($lat%u_%zu%s)",
 		span, number, span, passed->end, plan->group, start->name, synthetic, span,
 		number, passed->argument);
-	return text ? add_map(c, &map, "common_pid", text, "") : -ENOMEM;
+	return text ? nw_kernel_counts_add_map(c, &map, "common_pid", text, "") : -ENOMEM;
 }
 
 static int add_start(struct nw_kernel_counts *c, uint32_t span, const struct passed *passed)
@@ -492,10 +430,26 @@ static int add_span(struct nw_kernel_counts *c, uint32_t span, struct nw_error *
 		return ret;
 	if (add_latency(c, span, &passed, synthetic) < 0 || add_start(c, span, &passed) < 0)
 		return nw_no_memory(err);
-	for (size_t i = 0; i < def->ends.count; i++)
-		if (add_end(c, span, def->ends.item[i], i, synthetic, &passed) < 0)
-			return nw_no_memory(err);
+	size_t number = 0;
+	nw_vec_each (&def->ends, end)
+		for (size_t i = 0; i < c->events[*end]; i++)
+			if (add_end(c, span, *end, c->event_file[*end] + i, number++,
+				    synthetic, &passed) < 0)
+				return nw_no_memory(err);
 	return 0;
+}
+
+/* A variable belongs to one event: of several, an end would not know which start was the last. */
+static int check_start(const struct nw_kernel_counts *c, const struct nw_span_def *def,
+		       struct nw_error *err)
+{
+	if (c->events[def->starts.item[0]] == 1)
+		return 0;
+	nw_fail(err, ENOTSUP,
+		"--engine=kernel cannot time the span %s: it begins at several sites, each of which is an event of its own on this kernel (no multi_site, before Linux 5.4)",
+		def->name);
+	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
+	return -ENOTSUP;
 }
 
 /* Several ends must tell the same group, since they pass it to one event. */
@@ -546,10 +500,12 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 		.run = run,
 		.spans = &m->spans,
 		.by = m->by,
+		.buckets = nw_run_counts_buckets(run),
 		.by_thread = result->restricted,
 		.keeps_ended = result->restricted,
 		.hits = calloc(probes + 1, sizeof(*out->hits)),
 		.event_file = calloc(probes + 1, sizeof(*out->event_file)),
+		.events = calloc(probes + 1, sizeof(*out->events)),
 	};
 	const char *lacks = nw_run_cannot_count(run);
 	int ret = lacks ? refuse(err, lacks) : check_asked(m, run->request, err);
@@ -561,15 +517,18 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 		if (ret == 0)
 			ret = check_ends(out, def, err);
 	}
-	if (ret == 0 && (!out->hits || !out->event_file ||
+	if (ret == 0 && (!out->hits || !out->event_file || !out->events ||
 			 nw_strings_addf(&out->triggers.synthetic, "%s u64 lat",
 					 result->plan.group) < 0))
 		ret = nw_no_memory(err);
 	for (uint32_t i = 0; ret == 0 && i < probes; i++)
 		ret = add_event(out, i, err);
+	nw_vec_each (&m->spans, def)
+		ret = ret == 0 ? check_start(out, def, err) : ret;
 	for (uint32_t i = 0; ret == 0 && i < m->spans.count; i++)
 		ret = add_span(out, i, err);
 	for (uint32_t i = 0; ret == 0 && i < probes; i++)
-		ret = add_probe(out, m, i, err);
+		for (size_t event = 0; ret == 0 && event < out->events[i]; event++)
+			ret = add_probe(out, m, i, event, err);
 	return ret == 0 ? check_room(out, err) : ret;
 }

@@ -761,6 +761,7 @@ struct nw_consumer nw_measure_consumer(struct nw_measure *m)
 		.start = start,
 		.count = nw_measure_count,
 		.stopping = nw_measure_stopping,
+		.stopped = nw_measure_stopped,
 		.armed = armed,
 		.hit = hit,
 		.hits = one_by_one ? NULL : hits,

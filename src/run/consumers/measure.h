@@ -16,10 +16,11 @@ int nw_measure_end(struct nw_measure *measure, uint64_t end, struct nw_error *er
  */
 int nw_measure_regroup(struct nw_measure *measure, const char *by, struct nw_error *err);
 
-/* count() and stopping() of the consumer: the kernel counts (kernel_counts.h). */
+/* count(), stopping() and stopped() of the consumer: the kernel counts (kernel_counts.h). */
 int nw_measure_count(void *measure, struct nw_run *run, const struct nw_triggers **out,
 		     struct nw_error *err);
 void nw_measure_stopping(void *measure, struct nw_run *run);
+void nw_measure_stopped(void *measure);
 /* Adds what the kernel has counted up to now to the summary, if it counts. */
 int nw_measure_refresh(struct nw_measure *measure, struct nw_error *err);
 /* Fails if what the kernel has counted could not be read, or is wrong since spans are nested. */

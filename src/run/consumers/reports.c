@@ -47,6 +47,7 @@ static struct nw_report make_report(const struct nw_reports *r,
 		.gaps = options->gaps,
 		.net = options->measure.net,
 		.by_kernel = result->by_kernel,
+		.by_eighths = result->by_eighths,
 		.hit_costs = result->hit_costs,
 		.prometheus = options->prometheus,
 		.boundaries = options->boundaries,
@@ -246,6 +247,7 @@ static int armed(void *arg, struct nw_error *err)
 		.engine = so_far->by_kernel	    ? "kernel"
 			  : r->options.names_engine ? "stream"
 						    : NULL,
+		.off_by = !so_far->by_kernel ? 0 : so_far->by_eighths ? 0.125 : 0.032,
 	};
 
 	if (!live && r->options.armed)

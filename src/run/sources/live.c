@@ -92,10 +92,11 @@ int nw_run_look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 	return ret;
 }
 
-/* Are hits of untraced threads recorded, too? */
+/* Are hits of untraced threads recorded, too? Triggers count them on all kernels: set_event_pid does not restrict them. */
 static bool records_untraced(const struct nw_run *run)
 {
-	return !nw_session_restricts(run->live.session) || nw_run_has_kernel_events(run);
+	return !nw_session_restricts(run->live.session) || run->result->by_kernel ||
+	       nw_run_has_kernel_events(run);
 }
 
 static int open_tasks(struct nw_run *run, struct nw_error *err)

@@ -341,6 +341,10 @@ static void begin(struct nw_output *output, const struct nw_begin *begin)
 		nw_json_key_text(&json, "host", begin->host);
 	if (begin->engine)
 		nw_json_key_text(&json, "engine", begin->engine);
+	if (begin->off_by > 0) {
+		nw_json_key(&json, "off_by");
+		nw_json_real(&json, begin->off_by);
+	}
 	if (begin->runs)
 		nw_json_key_u64(&json, "runs", begin->runs);
 	nw_json_key_u64(&json, "schema", NW_JSON_SCHEMA);

@@ -155,6 +155,7 @@ struct nw_report {
 	bool net;	       /* latencies are net: without probe overhead */
 	/* The kernel has counted: no gaps are known, and min, max and deviations are off by up to a bucket's width. */
 	bool by_kernel;
+	bool by_eighths; /* ... percentiles too, and the width is an eighth of a power of two */
 	const struct nw_hit_cost *hit_costs; /* by probe; NULL: the overhead is not known */
 	/* OpenMetrics: Prometheus's text format 0.0.4, which node_exporter's textfile collector reads */
 	bool prometheus;
@@ -321,6 +322,8 @@ struct nw_begin {
 		host; /* the name of the machine in uname()'s words; NULL: unknown, or several */
 	const char
 		*engine; /* who counts, "stream" or "kernel"; NULL: the user did not ask */
+	/* By what share percentiles, min and max may be off, besides a bucket's width; 0: they are not. */
+	double off_by;
 	size_t runs;	 /* as in a report */
 	bool net;	 /* as in a report */
 	bool header;	 /* text: name the columns of events */

@@ -676,8 +676,11 @@ static void last_line(const struct nw_report *report, struct nw_buf *out)
 		nw_buf_printf(out, "; %" PRIu64 " %s", report->dropped,
 			      nw_dropped_text(report->restricted));
 	if (report->by_kernel)
-		nw_buf_adds(out,
-			    "; counted by the kernel: MIN and MAX are off by up to 3.2 %");
+		nw_buf_adds(
+			out,
+			report->by_eighths
+				? "; counted by the kernel: percentiles, MIN and MAX are off by up to 12.5 %"
+				: "; counted by the kernel: MIN and MAX are off by up to 3.2 %");
 	nw_buf_addc(out, '\n');
 }
 
