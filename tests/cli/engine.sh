@@ -30,6 +30,9 @@ dry "usdt:$counter:counter:step__*(i:s8)" --by i >out
 has "a group passes from start to end" "$(triggers <out | xargs)" \
   "S_1 u64 lat; s8 by .*:at0=common_timestamp,by0=a0:.*:lat0_0=common_timestamp-.at0,of0=.by0:.*S_1\\(.lat0_0,.of0\\)"
 has "the value that groups has a row for each group" "$(triggers <out | xargs)" "hist:keys=a0:size=8192:vals=a0:pause hist:keys"
+dry "usdt:$counter:counter:step__*(i)" --span 's=step__begin..step__end,key=i+tid' >out
+has "an argument pairs, alone or beside the thread" "$(triggers <out | xargs)" \
+  "hist:keys=a0,common_pid:size=8192:at0=common_timestamp:clock=mono hist:keys=a0,common_pid:size=8192:lat0_0=common_timestamp-.at0:.* hist:keys=a0,common_pid:size=8192:all0_0=a0 "
 dry "usdt:$counter:counter:step__*(i:s8)" >out
 has "negative values have rows of their own" "$(triggers <out | xargs)" "hist:keys=a0:size=2048:vals=a0:pause if a0 < 0 hist:keys=a0:size=2048:vals=a0:pause if a0 >= 0"
 
@@ -77,7 +80,11 @@ refused "--slower and --slowest" --slower 1ms
 refused "-n counts hits" -n 5
 refused "takes up to two keys" --by tid,pid,comm
 refused "takes tid, pid, comm and one argument" --by cpu
-refused "not paired by thread" --span 's=step__begin..step__end,key=i'
+refused "paired by process" --span 's=step__begin..step__end,key=pid'
+refused "paired by CPU" --span 's=step__begin..step__end,key=i+cpu'
+refused "more than the three parts" --span 's=step__begin..step__end,key=i+tid+i+i'
+refused "thread of its start" --span 's=step__begin..step__end,key=i' --by comm
+refused "of another type at the end" --span 's=step__begin..step__end,key=i:tid'
 refused "ARG:MIN:MAX:STEP looks at each hit" --hist i:0:10:1
 refused "the maps would take [0-9]{4} MB of memory in the kernel, and may take 512 MB" "func:$NOPWATCH:nw_p*"
 sample=$TESTS_LIB/../demo/sample.dat

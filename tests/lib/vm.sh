@@ -356,11 +356,12 @@ vm_check_engine() {
   fi
   has "auto lets the kernel count" "$(cat engine_auto.status engine_auto.err | tr "\n" " ")" "^0 .*the kernel counts"
   has "and the text says what is not exact" "$(cat engine_auto)" "^40 hits in .*counted by the kernel: $off"
-  for name in engine_both engine_by; do
+  for name in engine_both engine_by engine_key; do
     is "both engines end well ($name)" "$(xargs <$name.status)" "0 0"
     ok "and agree" vm_engine_agrees $name
   done
   holds "each hit is counted" engine_both.kernel.json "probe('myserver:request__done')['hits'] == 450 == span('myserver:lookup')['count'] and loss() == 0"
+  holds "by argument" engine_key.kernel.json "sum(r['count'] for r in of('span')) == 450 and {r['key'] for r in of('span')} == {'id'}"
   is "by thread" "$(cat engine_cmd.status)" 0
   holds "each has its spans" engine_cmd.json "[r['count'] for r in of('span')] == [100] * 3 and of('attached')[0]['engine'] == 'kernel'"
   holds "intervals add up to what was done" engine_interval.json \
@@ -372,6 +373,7 @@ vm_check_engine() {
   holds "with all that it lacks" engine_full.json "sum(r['hits'] for r in of('probe')) + loss() == 9000 and loss() > 0"
   holds "with -p, ended threads of others are not counted" engine_others.json \
     "{r['group'] for r in of('probe')} == {'$(cat engine_others.pid)'} and of('probe')[0]['hits'] > 0"
+  has "keys of other processes are refused" "$(cat engine_mixed.status engine_mixed.err | tr "\n" " ")" "^1 .*other processes hit the probes of the span q, too"
   [ ! -f engine_again.json ] || holds "a thread with the number of an ended one has its own name" engine_again.json \
     "{r['group']: r['hits'] for r in of('probe')} == {'other': 20}"
   has "killed, it leaves triggers: all that the dry run tells" "$(xargs <engine_left)" "^4 ([1-9][0-9]) \\1$"
@@ -415,6 +417,33 @@ vm_check_engine_cost() {
   done
   # of 40,000 requests, the least of three rounds
   ok "nopwatch has less to do if the kernel counts${figures}" test "$(least_cost kernel 3)" -lt "$(least_cost stream 3)"
+}
+
+# N hits with the values 1 to N, counted and added up without a process of ours.
+vm_check_engine_night() {
+  local hits begin end
+  read -r hits begin end <night.times
+  is "add ends well, and leaves no process" "$(cat night_add.status night.ours | xargs)" "0 none"
+  is "the counts are read" "$(cat night.status)" 0
+  holds "each of $hits hits in $begin to $end s is counted, and their sum is exact" night \
+    "probe('rare:step')['hits'] == $hits == probe('rare:step')['args']['id']['count'] and \
+      probe('rare:step')['args']['id']['sum'] == $hits * ($hits + 1) // 2 and loss() == 0"
+  holds "so are the buckets" night "sum(n for _, _, n in probe('rare:step')['args']['id']['buckets']) == $hits"
+  holds "and the percentiles, as far as they are said to be" night \
+    "all(abs(probe('rare:step')['args']['id'][p] / ($hits * q) - 1) <= max(0.017, 0 if first['off_by'] < 0.1 else 0.125) for p, q in (('p50', 0.5), ('p90', 0.9), ('p99', 0.99)))"
+  has "text says them" "$(cat night_text)" "$hits hits"
+  is "nothing is left" "$(cat night_removed.status night.left | xargs)" 0
+}
+
+vm_check_engine_postgres() {
+  local name
+  comment "$(tail -n 5 postgres.log | paste -sd '|')"
+  for name in postgres_queries postgres_args; do
+    is "both engines end well ($name)" "$(xargs <$name.status)" "0 0"
+    has "the kernel counts ($name)" "$(cat $name.err)" "the kernel counts"
+    ok "and agree ($name)" vm_engine_agrees $name
+  done
+  holds "each query" postgres_queries.kernel.json "span('postgresql:query')['count'] >= 300"
 }
 
 # The kernel's own way: hist triggers, synthetic events, and actions as they are written since 5.1 (error_log is of 5.2).

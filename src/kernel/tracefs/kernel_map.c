@@ -191,7 +191,8 @@ struct nw_kernel_map *nw_kernel_map_find(nw_kernel_maps *maps, const char *keys,
 {
 	nw_vec_each (maps, map) {
 		bool marked = *mark ? strstr(map->info, mark) != NULL
-				    : !strstr(map->info, "=common_timestamp");
+				    : !strstr(map->info, "=common_timestamp") &&
+					      !strstr(map->info, ":all");
 		if (marked && has_keys(map->info, keys) && has_filter(map->info, filter))
 			return map;
 	}

@@ -110,10 +110,13 @@ static int add_row(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 {
 	const struct nw_counted counted = nw_kernel_counts_row(map, row);
 	int64_t group;
-	int ret = row->hits && map->what != NW_COUNTED_ENDS
-			  ? find_group(c, map, row, summary, &group)
-			  : NOT_COUNTED;
+	const bool adds = map->what == NW_COUNTED_HITS || map->what == NW_COUNTED_ARG ||
+			  map->what == NW_COUNTED_LATENCY;
+	int ret = row->hits && adds ? find_group(c, map, row, summary, &group)
+				    : NOT_COUNTED;
 
+	if (ret == NOT_COUNTED && map->what == NW_COUNTED_HITS)
+		c->others[map->probe] += row->hits;
 	if (ret)
 		return ret;
 	switch (map->what) {
@@ -125,7 +128,9 @@ static int add_row(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 		return nw_summary_count_arg(summary, group, map->probe, map->arg, &counted);
 	case NW_COUNTED_LATENCY:
 		return nw_summary_count_span(summary, group, map->span, &counted);
+	case NW_COUNTED_STARTS:
 	case NW_COUNTED_ENDS:
+	case NW_COUNTED_ALL_ENDS:
 		break;
 	}
 	return 0;
@@ -171,8 +176,10 @@ static int add_map(struct nw_kernel_counts *c, struct nw_counted_map *map,
 				summary);
 	}
 	if (now->dropped > before->dropped)
-		c->dropped += map->what == NW_COUNTED_ARG ? 0
-							  : now->dropped - before->dropped;
+		c->dropped += map->what == NW_COUNTED_ARG ||
+					      map->what == NW_COUNTED_ALL_ENDS
+				      ? 0
+				      : now->dropped - before->dropped;
 	map->full |= now->dropped > 0;
 	nw_vec_free(&map->before.rows);
 	map->before = *now;
@@ -216,14 +223,15 @@ static int read_file(struct nw_kernel_counts *c, size_t file, struct nw_error *e
 
 /* ---- starts and ends without the other ---------------------------------------------- */
 
-static struct nw_counted_thread *thread_of(nw_counted_threads *threads, int32_t tid)
+static struct nw_counted_thread *thread_of(nw_counted_threads *threads,
+					   const uint64_t key[NW_KERNEL_MAP_KEYS])
 {
 	nw_vec_each (threads, known)
-		if (known->tid == tid)
+		if (memcmp(known->key, key, sizeof(known->key)) == 0)
 			return known;
 	struct nw_counted_thread *thread = nw_vec_add(threads);
 	if (thread)
-		thread->tid = tid;
+		memcpy(thread->key, key, sizeof(thread->key));
 	return thread;
 }
 
@@ -240,16 +248,21 @@ static int count_threads(const struct nw_kernel_counts *c, uint32_t span,
 			 const struct nw_counted_map *map, nw_counted_threads *threads)
 {
 	const struct nw_span_def *def = &c->spans->item[span];
-	const bool hits = map->what == NW_COUNTED_HITS;
-	const bool starts = hits && holds(&def->starts, map->probe);
-	const bool ends = hits && holds(&def->ends, map->probe);
-	const bool matched = map->what == NW_COUNTED_ENDS && map->span == span;
+	const bool keyed = nw_kernel_counts_keyed(def);
+	const bool hits = map->what == NW_COUNTED_HITS && !keyed, own = map->span == span;
+	const bool starts = (hits && holds(&def->starts, map->probe)) ||
+			    (keyed && own && map->what == NW_COUNTED_STARTS);
+	const bool ends = (hits && holds(&def->ends, map->probe)) ||
+			  (own && map->what == NW_COUNTED_ALL_ENDS);
+	const bool matched = map->what == NW_COUNTED_ENDS && own;
 
 	if (!starts && !ends && !matched)
 		return 0;
 	nw_vec_each (&map->before.rows, row) {
-		struct nw_counted_thread *thread = thread_of(
-			threads, (int32_t)row->key[map->thread].low);
+		uint64_t key[NW_KERNEL_MAP_KEYS] = {0};
+		for (size_t i = 0; i < (keyed ? NW_KERNEL_MAP_KEYS : 1); i++)
+			key[i] = row->key[keyed ? (int)i : map->thread].low;
+		struct nw_counted_thread *thread = thread_of(threads, key);
 		if (!thread)
 			return -ENOMEM;
 		thread->starts += starts ? row->hits : 0;
@@ -280,16 +293,17 @@ static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 			   struct nw_summary *summary)
 {
 	nw_counted_threads threads = {0};
+	const struct nw_span_def *def = &c->spans->item[span];
+	const bool keyed = nw_kernel_counts_keyed(def);
 	const struct nw_counted_map of = {
-		.probe = c->spans->item[span].starts.item[0], .thread = 0, .by = -1};
+		.probe = def->starts.item[0], .thread = keyed ? -1 : 0, .by = -1};
 	int ret = 0;
 
 	nw_vec_each (&c->maps, map)
 		if (ret == 0)
 			ret = count_threads(c, span, map, &threads);
 	nw_vec_each (&threads, thread) {
-		struct nw_kernel_map_row row = {
-			.key[0] = {(uint32_t)thread->tid, (uint32_t)thread->tid}};
+		struct nw_kernel_map_row row = {.key[0] = {thread->key[0], thread->key[0]}};
 		int64_t group;
 		int found = ret < 0 ? ret : find_group(c, &of, &row, summary, &group);
 		if (found == 0) {
@@ -301,8 +315,12 @@ static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 		}
 		ret = found < 0 ? found : ret;
 		if (c->nested_times && !c->nested)
-			c->nested = &c->spans->item[span];
+			c->nested = def;
 	}
+	nw_vec_each (&c->maps, map)
+		if (keyed && map->span == span && map->what == NW_COUNTED_ENDS &&
+		    (c->others[map->probe] || c->others[def->starts.item[0]]))
+			c->mixed = def;
 	nw_vec_free(&threads);
 	return ret;
 }
@@ -384,14 +402,25 @@ int nw_kernel_counts_add(struct nw_kernel_counts *c, struct nw_summary *summary,
 
 int nw_kernel_counts_check(const struct nw_kernel_counts *c, struct nw_error *err)
 {
+	if (c->mixed) {
+		nw_fail(err, ENOTSUP,
+			"--engine=kernel: other processes hit the probes of the span %s, too, and their keys may be those of the traced ones",
+			c->mixed->name);
+		nw_error_hint(
+			err,
+			"--engine=stream tells them apart; --all counts all processes");
+		return -ENOTSUP;
+	}
 	if (!c->nested)
 		return 0;
+	const bool keyed = nw_kernel_counts_keyed(c->nested);
 	nw_fail(err, ENOTSUP,
 		nw_plural(
 			c->nested_times,
-			"--engine=kernel: the span %s began again before it had ended, in one thread, %ju time: the kernel keeps one start a thread, so its latencies are wrong",
-			"--engine=kernel: the span %s began again before it had ended, in one thread, %ju times: the kernel keeps one start a thread, so its latencies are wrong"),
-		c->nested->name, (uintmax_t)c->nested_times);
+			"--engine=kernel: the span %s began again before it had ended, %s, %ju time: the kernel keeps one start a %s, so its latencies are wrong",
+			"--engine=kernel: the span %s began again before it had ended, %s, %ju times: the kernel keeps one start a %s, so its latencies are wrong"),
+		c->nested->name, keyed ? "with one key" : "in one thread",
+		(uintmax_t)c->nested_times, keyed ? "key" : "thread");
 	nw_error_hint(err, "--engine=stream times nested and recursive spans");
 	return -ENOTSUP;
 }
@@ -414,6 +443,7 @@ void nw_kernel_counts_close(struct nw_kernel_counts *c)
 	free(c->event_file);
 	free(c->events);
 	free(c->hits);
+	free(c->others);
 	*c = (struct nw_kernel_counts){0};
 }
 

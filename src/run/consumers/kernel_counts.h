@@ -14,7 +14,9 @@
 
 enum nw_counted_what {
 	NW_COUNTED_HITS,
-	NW_COUNTED_ENDS, /* of a span, that had a start */
+	NW_COUNTED_STARTS,
+	NW_COUNTED_ENDS,     /* of a span, that had a start */
+	NW_COUNTED_ALL_ENDS, /* of a span that is paired by arguments */
 	NW_COUNTED_LATENCY,
 	NW_COUNTED_ARG
 };
@@ -35,6 +37,7 @@ struct nw_counted_map {
 	uint32_t probe, span;
 	size_t arg;
 	bool is_signed;	   /* the values */
+	bool large;	   /* it has room for more keys than there are threads */
 	unsigned int part; /* NW_COUNTED_PLAIN, ... */
 	/* The places of the thread, of the argument that groups, and of the value among the keys; -1: it is no key. */
 	int thread, by, value;
@@ -49,9 +52,9 @@ struct nw_counted_file {
 	char *event;
 };
 
-/* The hits of a thread in a span's probes. */
+/* The hits of a thread in a span's probes, or those with other keys of the span. */
 struct nw_counted_thread {
-	int32_t tid;
+	uint64_t key[NW_KERNEL_MAP_KEYS]; /* the thread; the values of arguments */
 	uint64_t starts, ends, matched;
 };
 
@@ -68,6 +71,7 @@ struct nw_kernel_counts {
 	struct nw_hash_table ended_numbers; /* by number: the index of its last thread */
 	size_t room;	     /* entries of all maps, also of those that keep starts */
 	uint64_t *hits;	     /* by probe: those of all groups */
+	uint64_t *others;    /* by probe: those of threads that do not count */
 	uint64_t dropped;    /* hits for which maps had no room */
 	const char *by_name; /* the argument that groups; NULL: none */
 	bool buckets; /* rows may have any width; else they are eighths of powers of two */
@@ -76,6 +80,8 @@ struct nw_kernel_counts {
 	/* A span that began again before it had ended, on the same thread, and how often at least; NULL: none. */
 	const struct nw_span_def *nested;
 	uint64_t nested_times;
+	/* A span that is paired by arguments, whose probes threads hit that do not count; NULL: none. */
+	const struct nw_span_def *mixed;
 	bool ended_all; /* all records of threads were read */
 	bool closed;	/* the last reading was added */
 };
@@ -92,6 +98,12 @@ int nw_kernel_counts_open(const struct nw_measure *measure, struct nw_run *run,
 int nw_kernel_counts_add_map(struct nw_kernel_counts *counts,
 			     const struct nw_counted_map *map, const char *keys,
 			     const char *text, const char *filter);
+
+/* Is a span paired by arguments, or by threads that they name, and not by thread? */
+static inline bool nw_kernel_counts_keyed(const struct nw_span_def *def)
+{
+	return def->key != NW_KEY_TID || *def->end_key_name;
+}
 
 /* A value and the keys that stand before it. */
 struct nw_kernel_value {

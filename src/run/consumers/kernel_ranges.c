@@ -53,7 +53,8 @@ static int add_sized(struct nw_kernel_counts *c, const struct nw_counted_map *ma
 int nw_kernel_counts_add_map(struct nw_kernel_counts *c, const struct nw_counted_map *map,
 			     const char *keys, const char *text, const char *filter)
 {
-	return add_sized(c, map, keys, text, filter, strchr(keys, ',') ? SIZE_BY : SIZE);
+	return add_sized(c, map, keys, text, filter,
+			 map->large || strchr(keys, ',') ? SIZE_BY : SIZE);
 }
 
 /* ---- rows of equal width ------------------------------------------------------------ */

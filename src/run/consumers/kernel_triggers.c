@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/spans/pairs.h"
+
 #include "kernel_counts.h"
 
 enum {
-	SIZE = 2048,	   /* entries of a map of threads */
 	LATENCY_BITS = 35, /* the last range also has what is longer than 34 s */
 	/* Entries of all maps together. The kernel makes all entries of a map with it, about 500 bytes each. */
 	MOST_ROOM = 1 << 20
@@ -20,6 +21,14 @@ enum {
 static int refuse(struct nw_error *err, const char *what)
 {
 	nw_fail(err, ENOTSUP, "--engine=kernel: %s", what);
+	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
+	return -ENOTSUP;
+}
+
+static int refuse_span(const struct nw_span_def *def, const char *why, struct nw_error *err)
+{
+	nw_fail(err, ENOTSUP, "--engine=kernel cannot time the span %s: %s", def->name,
+		why);
 	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
 	return -ENOTSUP;
 }
@@ -55,26 +64,26 @@ static const char *needs_hits(const struct nw_measure *m, const struct nw_reques
 	return NULL;
 }
 
-static int check_span(const struct nw_span_def *def, struct nw_error *err)
+static int check_span(const struct nw_kernel_counts *c, const struct nw_span_def *def,
+		      struct nw_error *err)
 {
 	const char *why = NULL;
+	bool by_thread = false;
+
+	nw_vec_each (&c->by->keys, key)
+		by_thread |= key->what != NW_BY_ARG;
 
 	if (def->unit_ns)
 		why = "it is measured by the program itself";
-	else if (def->key != NW_KEY_TID || *def->end_key_name)
-		why = "it is not paired by thread";
 	else if (def->outer)
 		why = "it is the outermost of nested spans (nest=outer)";
 	else if (def->goroutines)
 		why = "its calls are told apart by goroutine";
 	else if (def->starts.count != 1)
 		why = "it begins at several probes";
-	if (!why)
-		return 0;
-	nw_fail(err, ENOTSUP, "--engine=kernel cannot time the span %s: %s", def->name,
-		why);
-	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
-	return -ENOTSUP;
+	else if (nw_kernel_counts_keyed(def) && by_thread)
+		why = "it is grouped by the thread of its start, which is not known at an end that is found by an argument";
+	return why ? refuse_span(def, why, err) : 0;
 }
 
 static int check_by(struct nw_kernel_counts *c, struct nw_error *err)
@@ -381,14 +390,101 @@ static int add_latency(struct nw_kernel_counts *c, uint32_t span,
 	return nw_kernel_counts_add_ranges(c, &map, &value);
 }
 
+/* The fields by which a start and its ends find each other. */
+struct key {
+	char fields[64]; /* "a0", "common_pid,a1" */
+	char types
+		[40]; /* which are equal if the kernel takes their values for the same keys */
+};
+
+/* Adds a part of a key. */
+static int add_part(const struct nw_kernel_counts *c, const struct nw_span_def *def,
+		    uint32_t probe, size_t number, const char *name, struct key *out,
+		    struct nw_error *err)
+{
+	const struct nw_run_result *result = c->run->result;
+	const enum nw_span_key kind = nw_span_key_kind(name);
+	const size_t fields = strlen(out->fields), types = strlen(out->types);
+	const char *field = "common_pid";
+	char type[16] = "pid";
+
+	if (kind == NW_KEY_PID || kind == NW_KEY_CPU)
+		return refuse_span(
+			def,
+			kind == NW_KEY_PID
+				? "it is paired by process, and an event has the thread only"
+				: "it is paired by CPU, for which kernels have different fields",
+			err);
+	if (kind == NW_KEY_ARG) {
+		const int arg = nw_arg_find(result->selection.probes.item[probe], name);
+		const struct nw_source *source = arg < 0 ? NULL
+							 : nw_kernel_counts_source(
+								   &result->plan, probe,
+								   (size_t)arg);
+		if (!source)
+			return refuse_arg(c, probe, name, err);
+		field = field_of(c, probe, number, source);
+		type_of(source, type);
+	}
+	snprintf(out->fields + fields, sizeof(out->fields) - fields, "%s%.16s",
+		 fields ? "," : "", field);
+	snprintf(out->types + types, sizeof(out->types) - types, "%s,", type);
+	return 0;
+}
+
+/* Finds the fields of the key of an event of a span. */
+static int find_key(const struct nw_kernel_counts *c, const struct nw_span_def *def,
+		    uint32_t probe, size_t number, bool is_end, struct key *out,
+		    struct nw_error *err)
+{
+	nw_cleanup(nw_free_ptr) char *copy = strdup(
+		is_end && *def->end_key_name ? def->end_key_name : def->key_name);
+	char *rest = copy, *name;
+	int ret = copy ? 0 : nw_no_memory(err), parts = 0;
+
+	*out = (struct key){.fields = ""};
+	while (ret == 0 && (name = strsep(&rest, "+"))) {
+		if (++parts > NW_KERNEL_MAP_KEYS)
+			return refuse_span(
+				def,
+				"its key has more than the three parts that a row may have",
+				err);
+		ret = add_part(c, def, probe, number, name, out, err);
+	}
+	return ret;
+}
+
+/* Adds a map of all hits of an end by its key, with or without a start. */
+static int add_all_ends(struct nw_kernel_counts *c, uint32_t span, uint32_t end,
+			size_t file, size_t number, const char *fields)
+{
+	struct nw_counted_map map = {.what = NW_COUNTED_ALL_ENDS,
+				     .large = true,
+				     .file = file,
+				     .probe = end,
+				     .span = span,
+				     .thread = -1,
+				     .by = -1,
+				     .value = -1};
+
+	/* The variable tells it from the map of an argument with the same keys. */
+	snprintf(map.mark, sizeof(map.mark), ":all%u_%zu=", span, number);
+	nw_cleanup(nw_free_ptr) char *text = nw_text("%s%.*s", map.mark,
+						     (int)strcspn(fields, ","), fields);
+	return text ? nw_kernel_counts_add_map(c, &map, fields, text, "") : -ENOMEM;
+}
+
 /* Adds the trigger of an event of a span's end, which takes the start's variable, and passes the difference on. */
 static int add_end(struct nw_kernel_counts *c, uint32_t span, uint32_t end, size_t file,
-		   size_t number, const char *synthetic, const struct passed *passed)
+		   size_t number, const char *fields, const char *synthetic,
+		   const struct passed *passed)
 {
+	const bool keyed = nw_kernel_counts_keyed(&c->spans->item[span]);
 	const struct nw_plan *plan = &c->run->result->plan;
 	const struct nw_event *start = event_of(plan, c->spans->item[span].starts.item[0],
 						0);
 	struct nw_counted_map map = {.what = NW_COUNTED_ENDS,
+				     .large = keyed,
 				     .file = file,
 				     .probe = end,
 				     .span = span,
@@ -400,22 +496,53 @@ static int add_end(struct nw_kernel_counts *c, uint32_t span, uint32_t end, size
 		":lat%u_%zu=common_timestamp-$at%u%s:clock=mono:onmatch(%s.%s).%s($lat%u_%zu%s)",
 		span, number, span, passed->end, plan->group, start->name, synthetic, span,
 		number, passed->argument);
-	return text ? nw_kernel_counts_add_map(c, &map, "common_pid", text, "") : -ENOMEM;
+	int ret = text ? nw_kernel_counts_add_map(c, &map, fields, text, "") : -ENOMEM;
+	return ret < 0 || !keyed ? ret : add_all_ends(c, span, end, file, number, fields);
 }
 
-static int add_start(struct nw_kernel_counts *c, uint32_t span, const struct passed *passed)
+static int add_start(struct nw_kernel_counts *c, uint32_t span, const char *fields,
+		     const struct passed *passed)
 {
 	const uint32_t start = c->spans->item[span].starts.item[0];
-	nw_cleanup(nw_free_ptr) char *text = nw_text(
-		"hist:keys=common_pid:size=%d:at%u=common_timestamp%s:clock=mono", SIZE,
-		span, passed->start);
-	const struct nw_hist_trigger trigger = {
-		.event = c->files.item[c->event_file[start]].event,
-		.text = text,
-		.filter = (char[]){""}};
+	struct nw_counted_map map = {.what = NW_COUNTED_STARTS,
+				     .large = nw_kernel_counts_keyed(&c->spans->item[span]),
+				     .file = c->event_file[start],
+				     .probe = start,
+				     .span = span,
+				     .thread = -1,
+				     .by = -1,
+				     .value = -1};
 
-	c->room += SIZE;
-	return text ? nw_triggers_add(&c->triggers, &trigger) : -ENOMEM;
+	snprintf(map.mark, sizeof(map.mark), ":at%u=", span);
+	nw_cleanup(nw_free_ptr) char *text = nw_text("%scommon_timestamp%s:clock=mono",
+						     map.mark, passed->start);
+	return text ? nw_kernel_counts_add_map(c, &map, fields, text, "") : -ENOMEM;
+}
+
+/* Adds the triggers of all events of a span's ends. */
+static int add_ends(struct nw_kernel_counts *c, uint32_t span, const struct key *start,
+		    const char *synthetic, const struct passed *passed,
+		    struct nw_error *err)
+{
+	const struct nw_span_def *def = &c->spans->item[span];
+	size_t number = 0;
+	struct key key;
+
+	nw_vec_each (&def->ends, end)
+		for (size_t i = 0; i < c->events[*end]; i++) {
+			int ret = find_key(c, def, *end, i, true, &key, err);
+			if (ret == 0 && strcmp(key.types, start->types) != 0)
+				ret = refuse_span(
+					def,
+					"its key is of another type at the end than at the start",
+					err);
+			if (ret < 0)
+				return ret;
+			if (add_end(c, span, *end, c->event_file[*end] + i, number++,
+				    key.fields, synthetic, passed) < 0)
+				return nw_no_memory(err);
+		}
+	return 0;
 }
 
 /* A start is kept before an end can take it. */
@@ -424,19 +551,17 @@ static int add_span(struct nw_kernel_counts *c, uint32_t span, struct nw_error *
 	const struct nw_span_def *def = &c->spans->item[span];
 	char synthetic[NW_MAX_NAME + 1];
 	struct passed passed = {.type = ""};
+	struct key key;
 	int ret = pass_group(c, span, def->starts.item[0], def->ends.item[0], &passed, err);
 
+	if (ret == 0)
+		ret = find_key(c, def, def->starts.item[0], 0, false, &key, err);
 	if (ret < 0)
 		return ret;
-	if (add_latency(c, span, &passed, synthetic) < 0 || add_start(c, span, &passed) < 0)
+	if (add_latency(c, span, &passed, synthetic) < 0 ||
+	    add_start(c, span, key.fields, &passed) < 0)
 		return nw_no_memory(err);
-	size_t number = 0;
-	nw_vec_each (&def->ends, end)
-		for (size_t i = 0; i < c->events[*end]; i++)
-			if (add_end(c, span, *end, c->event_file[*end] + i, number++,
-				    synthetic, &passed) < 0)
-				return nw_no_memory(err);
-	return 0;
+	return add_ends(c, span, &key, synthetic, &passed, err);
 }
 
 /* A variable belongs to one event: of several, an end would not know which start was the last. */
@@ -504,6 +629,7 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 		.by_thread = result->restricted,
 		.keeps_ended = result->restricted,
 		.hits = calloc(probes + 1, sizeof(*out->hits)),
+		.others = calloc(probes + 1, sizeof(*out->others)),
 		.event_file = calloc(probes + 1, sizeof(*out->event_file)),
 		.events = calloc(probes + 1, sizeof(*out->events)),
 	};
@@ -513,11 +639,11 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 		ret = check_by(out, err);
 	nw_vec_each (&m->spans, def) {
 		if (ret == 0)
-			ret = check_span(def, err);
+			ret = check_span(out, def, err);
 		if (ret == 0)
 			ret = check_ends(out, def, err);
 	}
-	if (ret == 0 && (!out->hits || !out->event_file || !out->events ||
+	if (ret == 0 && (!out->hits || !out->others || !out->event_file || !out->events ||
 			 nw_strings_addf(&out->triggers.synthetic, "%s u64 lat",
 					 result->plan.group) < 0))
 		ret = nw_no_memory(err);
