@@ -419,20 +419,20 @@ vm_check_engine_cost() {
   ok "nopwatch has less to do if the kernel counts${figures}" test "$(least_cost kernel 3)" -lt "$(least_cost stream 3)"
 }
 
-# N hits with the values 1 to N, counted and added up without a process of ours.
+# Hits, and hits with the values 1 to N, counted and added up without a process of ours.
 vm_check_engine_night() {
-  local hits begin end
-  read -r hits begin end <night.times
-  is "add ends well, and leaves no process" "$(cat night_add.status night.ours | xargs)" "0 none"
-  is "the counts are read" "$(cat night.status)" 0
-  holds "each of $hits hits in $begin to $end s is counted, and their sum is exact" night \
-    "probe('rare:step')['hits'] == $hits == probe('rare:step')['args']['id']['count'] and \
-      probe('rare:step')['args']['id']['sum'] == $hits * ($hits + 1) // 2 and loss() == 0"
-  holds "so are the buckets" night "sum(n for _, _, n in probe('rare:step')['args']['id']['buckets']) == $hits"
-  holds "and the percentiles, as far as they are said to be" night \
-    "all(abs(probe('rare:step')['args']['id'][p] / ($hits * q) - 1) <= max(0.017, 0 if first['off_by'] < 0.1 else 0.125) for p, q in (('p50', 0.5), ('p90', 0.9), ('p99', 0.99)))"
-  has "text says them" "$(cat night_text)" "$hits hits"
-  is "nothing is left" "$(cat night_removed.status night.left | xargs)" 0
+  local name hits begin end
+  for name in night_hits night_values; do
+    read -r hits begin end <$name.times
+    is "add, report and remove end well, and no process is there meanwhile" "$(xargs <$name.status) $(cat $name.err)" "0 none 0 0 "
+    holds "each of $hits hits in $begin to $end s is counted ($name)" $name "probe('rare:step')['hits'] == $hits and loss() == 0"
+    has "text says them" "$(cat $name.text)" "$hits hits"
+  done
+  holds "their sum is exact, and so are the buckets" night_values \
+    "[(a['count'], a['sum'], sum(n for _, _, n in a['buckets'])) for a in [probe('rare:step')['args']['id']]] == [($hits, $hits * ($hits + 1) // 2, $hits)]"
+  holds "and the percentiles, as far as they are said to be" night_values \
+    "all(abs(probe('rare:step')['args']['id'][p] / ($hits * q) - 1) <= (0.017 if first['off_by'] < 0.1 else 0.125) for p, q in (('p50', 0.5), ('p90', 0.9), ('p99', 0.99)))"
+  is "nothing is left" "$(cat night.left)" ""
 }
 
 vm_check_engine_postgres() {
