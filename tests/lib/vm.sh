@@ -21,13 +21,14 @@ vm_said() {
 }
 
 # Parts of tests/vm/guest that a kernel is spared in every check, and not with ALL=1: the oldest kernel does all of it, the newest what
-# a kernel may do otherwise than this machine's own, which the kernel tests have, and the other architecture what depends on that.
+# a kernel may do otherwise than this machine's own, which the kernel tests have, and the other architecture what depends on it
+# ("shared" is all that is made of the recorded values by code that all architectures share).
 vm_without() { # KERNEL
   [ -z "${ALL:-}${VM_PART:-}" ] || return 0
   case $1 in
   amd64-3.13) echo pairs ;;
   amd64-*) echo masks,named,strings_4096,script_top,below ;;
-  *) echo masks,named,strings_4096,script,below,replaced,places,beside,flight,kernel_why,pairs ;;
+  *) echo masks,named,strings_4096,script,below,replaced,places,beside,flight,kernel_why,pairs,shared ;;
   esac
 }
 wants() { [[ ,$without, != *,$1,* ]]; }
@@ -65,7 +66,7 @@ vm_boot() { # KERNEL
     ;;
   esac
   cd "$TEST_DIR" || exit 1
-  [ ! -s features ] || vm_said >"$VM/../../build/vm/$kernel/said"
+  [ ! -s features ] || ! wants shared || vm_said >"$VM/../../build/vm/$kernel/said"
 }
 
 vm_check_summaries() {
@@ -75,18 +76,22 @@ vm_check_summaries() {
     holds "as older kernels would have to ($number)" masked$number.json \
       "[probe('myserver:' + name)['hits'] for name in ('request__start', 'request__done', 'parse__start')] == [100] * 3 and span('myserver:request')['count'] == 100 and loss() == 0"
   done
-  holds "--by and --hist" by.json \
-    "sum(r['hits'] for r in of('probe')) == 200 and len(of('probe')) > 1 and sum(r['args']['bytes']['count'] for r in of('probe')) == 200"
-  holds "--filter" filtered.json \
-    "probe('myserver:request__done')['hits'] == $(j by.json "sum(r['hits'] for r in of('probe') if r['group'] == '404')")"
-  holds "a tracepoint beside" kernel_event.json \
-    "probe('sched:sched_process_fork')['hits'] >= 3 and probe('myserver:request__done')['hits'] == 60"
+  ! wants shared || vm_check_by
   if [ -f used.status ]; then
     has "others' records are not taken away" "$(cat used.status used2.status used2.err | tr '\n' ' ')" "^1 1 .*in use: it holds [23] records"
     is "nothing is tried again among them" "$(grep -o 'holds [0-9]* records' used2.err)" "$(grep -o 'holds [0-9]* records' used.err)"
     ok "and are there" grep -q mine used.trace
   fi
   ! wants replaced || holds "a program whose file was replaced" replaced "last['causes'] == ['file-replaced']"
+}
+
+vm_check_by() {
+  holds "--by and --hist" by.json \
+    "sum(r['hits'] for r in of('probe')) == 200 and len(of('probe')) > 1 and sum(r['args']['bytes']['count'] for r in of('probe')) == 200"
+  holds "--filter" filtered.json \
+    "probe('myserver:request__done')['hits'] == $(j by.json "sum(r['hits'] for r in of('probe') if r['group'] == '404')")"
+  holds "a tracepoint beside" kernel_event.json \
+    "probe('sched:sched_process_fork')['hits'] >= 3 and probe('myserver:request__done')['hits'] == 60"
 }
 
 # --stack: /tower's calls are known. Where nothing of a stack can be fetched, that is said.
@@ -137,6 +142,16 @@ vm_check_kernel_why() {
   is "why: and what it offers switches them on" "$(cat kernel_on)" 1
 }
 
+vm_check_kernel_recorded() {
+  holds "functions by a pattern" kernel_glob.json "probe('kprobe:vfs_write')['hits'] >= 7"
+  is "record and report end well" "$(cat kernel_record.status) $(cat kernel_report.status)" "0 0"
+  holds "a recording has the calls" kernel_report "span('vfs_read')['count'] >= 20"
+  base64 -d <kernel_rec.base64 >rec.dat
+  "$NOPWATCH" report -j rec.dat >here.json
+  ok "and says the same on another machine" "$VM/alike" here.json kernel_report
+  has "what their hits cost is not known" "$(cat kernel_net.status kernel_net.err | xargs)" "^1 nopwatch: --net: what a hit of kprobe:vfs_read costs is not known"
+}
+
 vm_check_kernel() {
   local name reads="probe('syscalls:sys_enter_read')['hits']"
   is "a function of the kernel is timed" "$(cat kernel.status)" 0
@@ -147,13 +162,7 @@ vm_check_kernel() {
   holds "arguments in the order of the call" kernel_trace.json \
     "[(e['args']['count'], r['args']['got']) for e, r in zip(of('event'), of('event')[1:]) if e['probe'] == 'kprobe:vfs_read' \
       and r['probe'] == 'kretprobe:vfs_read' and e['args']['count'] == 300] == [(300, 300)] * 5"
-  holds "functions by a pattern" kernel_glob.json "probe('kprobe:vfs_write')['hits'] >= 7"
-  is "record and report end well" "$(cat kernel_record.status) $(cat kernel_report.status)" "0 0"
-  holds "a recording has the calls" kernel_report "span('vfs_read')['count'] >= 20"
-  base64 -d <kernel_rec.base64 >rec.dat
-  "$NOPWATCH" report -j rec.dat >here.json
-  ok "and says the same on another machine" "$VM/alike" here.json kernel_report
-  has "what their hits cost is not known" "$(cat kernel_net.status kernel_net.err | xargs)" "^1 nopwatch: --net: what a hit of kprobe:vfs_read costs is not known"
+  ! wants shared || vm_check_kernel_recorded
   for name in do_int3 exc_int3; do
     [ ! -f kernel_refused_$name.status ] || has "what must not be probed is refused ($name)" \
       "$(cat kernel_refused_$name.status kernel_refused_$name.err | xargs)" "^1 .*kprobe:$name is left out: the kernel refused the definition"
@@ -286,13 +295,15 @@ PY
   ! grep -q '^event_probes *yes' features || name=none
   ok "strings of system calls are the paths that were opened ($name are missing)" python3 judge.py paths.json $name
   ok "by kprobes, too, but for what is not in memory" python3 judge.py paths_function.json some
-  ok "and in a recording" python3 judge.py paths_report $name
+  if wants shared; then
+    ok "and in a recording" python3 judge.py paths_report $name
+    holds "--by a string of a system call" paths_by.json \
+      "[(r['hits']) for r in of('probe') if r.get('group') == '/dev/null'] == [1] and sum(r['count'] for r in of('span')) == $(($(wc -l <paths.said) + 3))"
+    holds "--filter by it" paths_filter.json "[e['args']['filename'] for e in of('event')] == ['/dev/null']"
+    holds "two strings of one call" paths_two.json \
+      "[(e['args']['oldname'], e['args']['newname']) for e in of('event')][1:] == [('/none/a', '/none/b')] * 2"
+  fi
   hasnt "and no call is missing" "$(cat paths.err paths_function.err)" "are not timed"
-  holds "--by a string of a system call" paths_by.json \
-    "[(r['hits']) for r in of('probe') if r.get('group') == '/dev/null'] == [1] and sum(r['count'] for r in of('span')) == $(($(wc -l <paths.said) + 3))"
-  holds "--filter by it" paths_filter.json "[e['args']['filename'] for e in of('event')] == ['/dev/null']"
-  holds "two strings of one call" paths_two.json \
-    "[(e['args']['oldname'], e['args']['newname']) for e in of('event')][1:] == [('/none/a', '/none/b')] * 2"
   is "killed, it leaves its event, which clean takes away" \
     "$(wc -l <paths.left) $(cat paths_clean.status) $(wc -l <paths.cleaned)" "1 0 0"
 }
@@ -528,7 +539,7 @@ vm_check_states() {
   case $(cat uname) in
   *-rt-*) locks=sleep disk="> 50 * s['states_ns']['disk']['sum']" ;;
   esac
-  is "--states ends well" "$(cat states.status) $(cat states_record.status) $(cat states_report.status)" "0 0 0"
+  is "--states ends well" "$(cat states.status)" 0
   ! wants named || vm_check_named
   if grep -qE '^instance_events +no' features; then
     has "what a hit costs cannot be measured, which is said" "$(cat net.status net.err | tr '\n' ' ')" "^1 nopwatch: --net: what a hit costs cannot be measured: this kernel's probes do not record in instances"
@@ -540,12 +551,14 @@ vm_check_states() {
   # on 32-bit ARM that function may be missing in the recorded stacks: "unknown" is told (docs/dev/kernel.md)
   case $(cat uname) in *armv7l) place= ;; esac
   comment "where threads sleep: $place; $(cat states.err)"
+  ok "spans are split by what the program did" states_agree "$place" $locks
+  wants shared || return 0
+  is "record and report of states end well" "$(cat states_record.status) $(cat states_report.status)" "0 0"
   # Ubuntu's 4.14.0 does not have it yet (docs/dev/kernel.md)
   case $(cat uname) in
   4.15.* | 4.18.*) is "prev_state is found to be one bit too high" "$(cat states.shifted)" 1 ;;
   *) is "prev_state is found to be what it says" "$(cat states.shifted)" 0 ;;
   esac
-  ok "spans are split by what the program did" states_agree "$place" $locks
   is "a recording has them, too" "$(recorded_states "$disk" 2>&1)" ""
 }
 
@@ -582,6 +595,7 @@ vm_check_old() { # KERNEL
       "loss() > 0 and 0 <= probe('upgrade:work__start')['hits'] + probe('upgrade:work__done')['hits'] + loss() - 50000 <= $unread + 16"
   done
   for how in stat top; do
+    wants shared || continue
     comment "$(cat moved_$how.err)"
     is "$how: a probed file is replaced, and the run ends well" "$(cat moved_$how.status)" 0
     holds "... and goes on in the new file, whose sites are elsewhere" moved_$how.json \
@@ -713,10 +727,12 @@ vm_check() { # KERNEL
   vm_check_states
   vm_check_kernel
   [ ! -f engine_can ] || vm_check_engine
-  vm_check_user_events
   ! wants pairs || vm_check_pairs
   vm_check_paths
-  vm_check_rights
+  if wants shared; then
+    vm_check_user_events
+    vm_check_rights
+  fi
   ! wants flight || vm_check_flight "$1"
   vm_check_old "$1"
   vm_check_settings
