@@ -247,7 +247,9 @@ static int armed(void *arg, struct nw_error *err)
 		.engine = so_far->by_kernel	    ? "kernel"
 			  : r->options.names_engine ? "stream"
 						    : NULL,
-		.off_by = !so_far->by_kernel ? 0 : so_far->by_eighths ? 0.125 : 0.032,
+		.off_by = !so_far->by_kernel   ? 0
+			  : so_far->by_eighths ? 0.125
+					       : 0.032,
 	};
 
 	if (!live && r->options.armed)

@@ -324,10 +324,10 @@ struct nw_begin {
 		*engine; /* who counts, "stream" or "kernel"; NULL: the user did not ask */
 	/* By what share percentiles, min and max may be off, besides a bucket's width; 0: they are not. */
 	double off_by;
-	size_t runs;	 /* as in a report */
-	bool net;	 /* as in a report */
-	bool header;	 /* text: name the columns of events */
-	bool bold;	 /* text: the header is bold */
+	size_t runs; /* as in a report */
+	bool net;    /* as in a report */
+	bool header; /* text: name the columns of events */
+	bool bold;   /* text: the header is bold */
 };
 
 /* A probe that was disabled during the run. */
