@@ -67,7 +67,8 @@ extern const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT];
  */
 int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		       struct nw_features *out, struct nw_error *err);
-/* Assumes a kernel that can do everything except `mask`, for machines without tracefs. */
+/* Assumes a kernel that can do everything except `mask`, for machines without tracefs; not nop10, since a probe at such a nop is no
+ * good anywhere else. */
 int nw_features_assume(const char *mask, struct nw_features *out, struct nw_error *err);
 /*
  * Tries features by defining and arming probes in our own executable, in a session of its own that is removed
