@@ -372,7 +372,9 @@ vm_check_engine() {
     ok "and agree" vm_engine_agrees $name
   done
   holds "each hit is counted" engine_both.kernel.json "probe('myserver:request__done')['hits'] == 450 == span('myserver:lookup')['count'] and loss() == 0"
-  holds "by argument" engine_key.kernel.json "sum(r['count'] for r in of('span')) == 450 and {r['key'] for r in of('span')} == {'id'}"
+  # (before 4.20 nopwatch raises semaphores after the program has begun)
+  holds "by argument" engine_key.kernel.json "span('q')['key'] == 'id' and span('q')['count'] > 300 and \
+    span('q')['count'] + span('q')['unmatched_ends'] == probe('myserver:request__done')['hits']"
   is "by thread" "$(cat engine_cmd.status)" 0
   holds "each has its spans" engine_cmd.json "[r['count'] for r in of('span')] == [100] * 3 and of('attached')[0]['engine'] == 'kernel'"
   holds "intervals add up to what was done" engine_interval.json \
