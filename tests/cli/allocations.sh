@@ -92,6 +92,8 @@ fails_well "script of a function" --fallback "nw_id=|  nw_event r main_1 .*:u64 
 # fail make the commands others that do the same.)
 ! "$TESTS_LIB/apart" true 2>/dev/null || FAULTS_IN=$TESTS_LIB/apart
 fails_with "allocations of stat --engine=kernel --dry-run" "$NOPWATCH" stat --engine=kernel --dry-run --by id "usdt:$SERVER:myserver:parse__*(id)"
+fails_with "allocations of add --engine=kernel --dry-run, by argument" "$NOPWATCH" add --engine=kernel --name night --dry-run \
+  --span 's=parse__start..parse__done,key=id' "usdt:$SERVER:myserver:parse__*(id)"
 FAULTS_IN=
 fails_well "report" "$NOPWATCH" report "$sample"
 fails_well "report --by" "$NOPWATCH" report -j --by comm,cpu --slower p90 "$sample"
