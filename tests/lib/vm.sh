@@ -419,7 +419,19 @@ vm_check_engine_stays() {
 }
 
 # least NAME COLUMN: the least of its rounds
-least_cost() { awk -v name="$1" -v column="$2" '$1 == name && (!least || $column < least) { least = $column } END { print least + 0 }' engine_cost; }
+least_cost() { # NAME COLUMN [FILE]
+  awk -v name="$1" -v column="$2" '$1 == name && (!least || $column < least) { least = $column } END { print least + 0 }' "${3:-engine_cost}"
+}
+
+# The trigger of `record --until`: nopwatch reads the events of the span, or the kernel measures it.
+vm_check_flight_cost() {
+  local name figures=''
+  is "the kernel measures the span, in each round" "$(wc -l <flight_cost.err)" 3
+  for name in none buffer read kernel; do
+    figures="$figures; $name: $(least_cost $name 2 flight_cost) ms, $(least_cost $name 3 flight_cost) ms of nopwatch"
+  done
+  ok "nopwatch has less to do then${figures}" test "$(least_cost kernel 3 flight_cost)" -lt "$(least_cost read 3 flight_cost)"
+}
 
 vm_check_engine_cost() {
   local name figures=''
