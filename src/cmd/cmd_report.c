@@ -93,7 +93,7 @@ const struct nw_command nw_cmd_report = {
 		"\n"
 		"--diff BEFORE... -- AFTER... compares: rate, mean, percentiles and maximum of each row,\n"
 		"their change, its interval of 95 %, and ~ where that includes no change. Give at least 4\n"
-		"runs a side; of fewer runs, slices of time are compared, which is weaker. --fail-if makes\n"
+		"runs a side; of fewer, slices of time stand for runs, which is weaker. --fail-if makes\n"
 		"the exit status 1 if a change is beyond a limit and no noise: 'NAME.METRIC > +10%', or\n"
 		"< -10%; METRIC is rate, mean, p50, p90, p99, p99.9 or max. With --by, NAME is NAME[GROUP].",
 	.shows = NW_SHOWS_REPORTS,

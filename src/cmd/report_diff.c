@@ -9,7 +9,7 @@
 #include "saved.h"
 
 enum {
-	LEAST_SLICES = 20, /* of the shortest result */
+	LEAST_SLICES = 12, /* of the shortest result */
 	MOST_SLICES = 200  /* of a side, about */
 };
 
@@ -158,7 +158,7 @@ static int add_runs(struct report_diff *r, struct nw_error *err)
 	return ret;
 }
 
-/* Chooses how long slices are: the shortest result has 20 of them, unless its intervals are longer. False: there are none, since `out` has no
+/* Chooses how long slices are: the shortest result has 12 of them, unless its intervals are longer. False: there are none, since `out` has no
  * parts that can be told apart. */
 static bool choose_slices(struct report_diff *r, const struct nw_saved **out)
 {
@@ -221,10 +221,7 @@ static int add_samples(struct report_diff *r, struct nw_error *err)
 	const size_t *count = r->diff.unit_count;
 	if (ret < 0)
 		return ret;
-	k = nw_compare_rank(count[NW_BEFORE], count[NW_AFTER]);
-	if (k < 0)
-		return nw_no_memory(err);
-	if (k > 0) {
+	if (nw_compare_parts_rank(count[NW_BEFORE], count[NW_AFTER]) > 0) {
 		r->sample = NW_SAMPLE_SLICES;
 		return 0;
 	}
@@ -461,7 +458,7 @@ static int run(struct report_diff *r, struct nw_error *err)
 		ret = add_stacks(r, err);
 	if (ret == 0 && (!r->args->format->only_stacks || r->checks.count))
 		ret = add_samples(r, err);
-	if (ret == 0 && nw_diff_compare(&r->diff) < 0)
+	if (ret == 0 && nw_diff_compare(&r->diff, r->sliced) < 0)
 		ret = nw_no_memory(err);
 	if (ret == 0 && nw_output_make(r->args->format, &r->output) < 0)
 		ret = nw_no_memory(err);

@@ -18,6 +18,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * Where the numbers are of parts of one run instead, no interval of their median says how runs differ: a run does not differ from another by
+ * less if it is cut into more parts. Parts then stand for runs, and the interval holds 98 % of the ratios of a part after to a part before
+ * (nw_compare_parts_rank()): it does not shrink with their number. docs/dev/decisions/0041-parts-of-a-run-stand-for-runs.md has the figures.
+ */
+
 /* All of these are ratios of a number after to one before. */
 struct nw_comparison {
 	double estimate; /* Hodges and Lehmann's */
@@ -31,8 +37,10 @@ struct nw_comparison {
  * distribution of U is counted exactly, for large samples it is the normal one with a correction for continuity. -1: no memory.
  */
 long nw_compare_rank(size_t m, size_t n);
+/* Returns the k of the interval that leaves out 1 % of the ratios on either side; 0: they are too few. */
+long nw_compare_parts_rank(size_t m, size_t n);
 /*
- * Compares two samples of finite numbers that are not negative. k: nw_compare_rank() of their sizes, above 0. Two numbers that are 0 have
+ * Compares two samples of finite numbers that are not negative. k: one of the two ranks of their sizes, above 0. Two numbers that are 0 have
  * the ratio 1. Returns 0 or -ENOMEM.
  */
 int nw_compare(const double *before, size_t m, const double *after, size_t n, size_t k,

@@ -269,6 +269,7 @@ int nw_diff_add_unit(struct nw_diff *diff, enum nw_side side, const struct nw_me
 
 /* The k of samples of these sizes, which most rows have. */
 struct ranks {
+	bool parts;
 	size_t m, n;
 	long k;
 };
@@ -279,7 +280,9 @@ static int compare_metric(struct nw_diff_metric *metric, struct ranks *ranks)
 	const size_t n = metric->sample[NW_AFTER].count;
 
 	if (ranks->m != m || ranks->n != n)
-		*ranks = (struct ranks){m, n, nw_compare_rank(m, n)};
+		*ranks = (struct ranks){ranks->parts, m, n,
+					ranks->parts ? nw_compare_parts_rank(m, n)
+						     : nw_compare_rank(m, n)};
 	if (ranks->k < 0)
 		return -ENOMEM;
 	metric->is_compared = ranks->k && metric->has[NW_BEFORE] && metric->has[NW_AFTER];
@@ -289,9 +292,9 @@ static int compare_metric(struct nw_diff_metric *metric, struct ranks *ranks)
 				   : 0;
 }
 
-int nw_diff_compare(struct nw_diff *diff)
+int nw_diff_compare(struct nw_diff *diff, bool parts)
 {
-	struct ranks ranks = {0};
+	struct ranks ranks = {.parts = parts};
 	int ret = 0;
 
 	nw_vec_each (&diff->rows, row) {

@@ -86,8 +86,8 @@ int nw_diff_add_side(struct nw_diff *diff, enum nw_side side, const struct nw_me
 /* Adds a unit to the samples of a side. A row that it has not, but whose probe or span it has measured, has the rate 0. -ENOMEM. */
 int nw_diff_add_unit(struct nw_diff *diff, enum nw_side side, const struct nw_merged *of,
 		     uint64_t ns);
-/* Compares the samples of all rows. -ENOMEM. */
-int nw_diff_compare(struct nw_diff *diff);
+/* Compares the samples of all rows. parts: the units are parts of runs. -ENOMEM. */
+int nw_diff_compare(struct nw_diff *diff, bool parts);
 void nw_diff_free(struct nw_diff *diff);
 
 /* Finds the change of a number, 0.1 for 10 % more. False: there is none, because a side has no such number, or only the one before is 0. */

@@ -72,19 +72,19 @@ made iv1.json seed=51 intervals=40
 made iv2.json seed=52 intervals=40 scale=1.3e6
 out=$(report --diff iv1.json -- iv2.json --fail-if 'app:request.p50 > 10%')
 is "intervals of one run a side: status" $? 1
-has "are told to be weaker" "$out" 'The samples are slices of time \(20 before, 20 after, of about 500ms\)\. That is weaker evidence than runs'
+has "are told to be weaker" "$out" 'The samples are slices of time \(13 before, 13 after, of about 833ms\), each taken for a run: .* weaker evidence than runs'
 has "a pipe is read twice, too" "$(report --diff <(cat iv1.json) -- <(cat iv2.json) --fail-if 'app:request.p50 > 10%')" '^failed app:request.p50'
-made iv3.json seed=53 intervals=50
-has "slices that cannot be as long are told" "$(report --diff iv1.json -- iv3.json 2>&1)" "slices of 'iv3\.json' are of 600ms, not of 500ms, because its intervals are"
+made iv3.json seed=53 intervals=15
+has "slices that cannot be as long are told" "$(report --diff iv1.json -- iv3.json 2>&1)" "slices of 'iv3\.json' are of 667ms, not of 833ms, because its intervals are"
 made few1.json seed=54 intervals=3
 has "three intervals are too few" "$(report --diff few1.json -- old1.json iv1.json)" "'old1\.json' has no intervals of time"
 has "and so are three against three" "$(report --diff few1.json -- <(cat few1.json))" 'and so are their 3 and 3 intervals of time'
 report -j --diff "$sample" -- "$sample" >self.json 2>err
 has "one file on both sides is told" "$(cat err)" 'sample\.dat. is on both sides of --$'
-is "a recording has 20 slices" "$(j self.json "(rows[0]['sample'], rows[0]['before']['samples'], rows[0]['slice_ns'] * 20 // 10**9)")" "('slice', 20, 1)"
+is "a recording has 12 slices" "$(j self.json "(rows[0]['sample'], rows[0]['before']['samples'], rows[0]['slice_ns'] * 12 // 10**9)")" "('slice', 12, 1)"
 is "and nothing has changed" "$(j self.json "set((d['change_percent'], d['noise']) for d in of('diff'))")" "{(0, True)}"
 slice=$(j self.json "rows[0]['slice_ns']")
-report -j -i "${slice}ns" "$sample" >intervals.json 2>/dev/null || report -j -i 50040973ns "$sample" >intervals.json
+report -j -i "${slice}ns" "$sample" >intervals.json 2>/dev/null || report -j -i 100081946ns "$sample" >intervals.json
 report -j --diff "$sample" -- intervals.json >same.json
 # Of two samples that are the same, the interval is the same on both sides of no change.
 is "slices of a recording are the intervals of its report" \

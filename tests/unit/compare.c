@@ -69,6 +69,32 @@ START_TEST(few_numbers_tell_nothing)
 }
 END_TEST
 
+/* The interval of parts holds 95 % of the ratios, however many there are: it does not shrink as that of the median does. */
+START_TEST(parts_stand_for_runs)
+{
+	double before[100], after[100];
+	struct nw_comparison ten, hundred, median;
+
+	ck_assert_int_eq(nw_compare_parts_rank(9, 11), 0);
+	ck_assert_int_eq(nw_compare_parts_rank(10, 10), 1);
+	ck_assert_int_eq(nw_compare_parts_rank(12, 12), 1);
+	ck_assert_int_eq(nw_compare_parts_rank(20, 20), 4);
+	for (size_t i = 0; i < 100; i++) {
+		before[i] = exp(0.1 * ((double)(i * 37 % 100) / 50 - 1));
+		after[i] = 1.1 * exp(0.1 * ((double)(i * 61 % 100) / 50 - 1));
+	}
+	ck_assert_int_eq(nw_compare(before, 10, after, 10, 1, &ten), 0);
+	ck_assert_int_eq(nw_compare(before, 100, after, 100, 100, &hundred), 0);
+	ck_assert_int_eq(nw_compare(before, 100, after, 100,
+				    (size_t)nw_compare_rank(100, 100), &median),
+			 0);
+	ck_assert(ten.noise && hundred.noise && !median.noise);
+	ck_assert(fabs(log(hundred.high / hundred.low) / log(ten.high / ten.low) - 1) <
+		  0.2);
+	ck_assert(log(median.high / median.low) < 0.3 * log(hundred.high / hundred.low));
+}
+END_TEST
+
 /* Where the exact count ends, the normal distribution goes on: from one size to the next, k grows as it did before. */
 START_TEST(large_samples_continue_small_ones)
 {
@@ -290,7 +316,7 @@ START_TEST(intervals_cover_the_true_ratio)
 END_TEST
 
 UNIT_MAIN("compare", critical_values_are_those_of_the_tables,
-	  small_samples_are_counted_exactly, few_numbers_tell_nothing,
+	  small_samples_are_counted_exactly, few_numbers_tell_nothing, parts_stand_for_runs,
 	  large_samples_continue_small_ones, known_samples, equal_numbers, zeros,
 	  selection_agrees_with_the_order, false_alarms_are_few,
 	  a_shift_of_a_fifth_is_found, intervals_cover_the_true_ratio)

@@ -161,7 +161,7 @@ static void print_sample(const struct nw_diff_report *report, struct nw_buf *out
 		nw_duration_text(report->slice_ns, length);
 		nw_buf_printf(
 			out,
-			"The samples are slices of time (%zu before, %zu after, of about %s). That is weaker evidence than runs: slices of one run depend on each other, and runs differ for other reasons, too. Give 4 runs or more a side.\n",
+			"The samples are slices of time (%zu before, %zu after, of about %s), each taken for a run: an interval holds 98 %% of the ratios of a slice after to a slice before. That is weaker evidence than runs, which differ for other reasons, too. Give 4 runs or more a side.\n",
 			before, after, length);
 	}
 	if (report->sample == NW_SAMPLE_RUNS)
