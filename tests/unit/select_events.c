@@ -7,11 +7,11 @@
 static int list_names(void *arg, nw_strings *out, struct nw_error *err)
 {
 	static const char *const names[] = {
-		"sched:sched_wakeup",	    "sched:sched_waking",
-		"sched:sched_switch",	    "syscalls:sys_enter_write",
-		"app:query__start",	    "broken",
-		"user_events:request",	    "user_events:My_L4K1",
-		"syscalls:sys_enter_openat"};
+		"sched:sched_wakeup",	     "sched:sched_waking",
+		"sched:sched_switch",	     "syscalls:sys_enter_write",
+		"app:query__start",	     "broken",
+		"user_events:request",	     "user_events:My_L4K1",
+		"syscalls:sys_enter_openat", "syscalls:sys_exit_getcwd"};
 
 	if (arg)
 		return nw_fail(err, EACCES, "may not look");
@@ -52,6 +52,9 @@ static int list_fields(void *arg, const char *system, const char *event, nw_name
 		add(out, "flags", NW_TYPE_SIGNED, 0);
 		add(out, "mode", NW_TYPE_UNSIGNED, 0);
 		add(out, "__filename_val", NW_TYPE_STRING, 0);
+	} else if (strcmp(event, "sys_exit_getcwd") == 0) {
+		add(out, "__syscall_nr", NW_TYPE_SIGNED, 0);
+		add(out, "ret", NW_TYPE_SIGNED, 0);
 	} else if (strcmp(system, "sched") == 0) {
 		add(out, "pid", NW_TYPE_SIGNED, 0);
 		add(out, "mask", NW_TYPE_HEX, 1);
@@ -170,6 +173,13 @@ START_TEST(what_is_not_there_is_said_with_what_is_near)
 			 "'tracepoint:sched:sched_switch(pid)': the event has no field "
 			 "'pid'",
 			 "its fields are prev_comm, next_pid");
+	eb_check_refused(
+		"tracepoint:syscalls:sys_exit_getcwd(buf:string)", &scope, EINVAL,
+		"'tracepoint:syscalls:sys_exit_getcwd(buf:string)': the event has no field "
+		"'buf': a call's arguments are those of its begin, and a text that the call "
+		"has written cannot be read at its end",
+		"its fields are __syscall_nr, ret; "
+		"tracepoint:syscalls:sys_enter_getcwd has the arguments");
 	eb_check_refused("tracepoint:sched:*(nothing)", &scope, EINVAL,
 			 "'tracepoint:sched:*(nothing)': none of the events has a field "
 			 "'nothing'",

@@ -43,11 +43,22 @@ static const struct nw_named_arg *find_arg(const nw_named_args *list, const char
 static int no_field(const struct nw_spec *spec, const struct nw_named_arg *arg,
 		    const nw_named_args *fields, struct nw_error *err)
 {
+	static const char end[] = "sys_exit_";
+	const char *call = strcmp(spec->provider, "syscalls") == 0 &&
+					   strncmp(spec->name, end, sizeof(end) - 1) == 0
+				   ? spec->name + sizeof(end) - 1
+				   : NULL;
 	struct nw_buf text = {0};
 
-	nw_fail_usage(err, "'%s': the event has no field '%s'", spec->text, arg->name);
+	nw_fail_usage(
+		err, "'%s': the event has no field '%s'%s", spec->text, arg->name,
+		call ? ": a call's arguments are those of its begin, and a text that the call has written cannot be read at its end"
+		     : "");
 	nw_vec_each (fields, field)
 		nw_buf_printf(&text, "%s%s", text.len ? ", " : "", field->name);
+	if (text.len && call)
+		nw_buf_printf(&text, "; tracepoint:syscalls:sys_enter_%s has the arguments",
+			      call);
 	if (text.len)
 		nw_error_hint(err, "its fields are %s", nw_buf_str(&text));
 	nw_buf_free(&text);
