@@ -36,8 +36,9 @@ int nw_server_open(const struct nw_args *args, struct nw_reports *reports,
 		return nw_no_memory(err);
 	server->args = args;
 	server->reports = reports;
-	int ret = nw_http_open(args->listen ? args->listen : "127.0.0.1:9876", answer,
-			       server, &server->http, err);
+	int ret = nw_http_open(args->listen ? args->listen : "127.0.0.1:9876",
+			       args->hosts.item, args->hosts.count, answer, server,
+			       &server->http, err);
 	if (ret < 0)
 		free(server);
 	else
@@ -98,7 +99,8 @@ static int run(const struct nw_args *args)
 const struct nw_command nw_cmd_serve = {
 	.name = "serve",
 	.summary = "stat, for Prometheus to ask over HTTP",
-	.usage = "[--listen ADDRESS:PORT] SPEC... [-p PID | -x FILE] [-- CMD]",
+	.usage =
+		"[--listen ADDRESS:PORT] SPEC... [-p PID | -x FILE] [-- CMD]",
 	.examples =
 		"  nopwatch serve -p 4711 'postgresql:query__*'\n"
 		"  nopwatch serve --listen 127.0.0.1:9100 --buckets 1ms..10s 'usdt:./server:app:*'\n"
@@ -108,12 +110,14 @@ const struct nw_command nw_cmd_serve = {
 		"gets what it asks for: Prometheus's text, OpenMetrics, or protobuf, which has native\n"
 		"histograms. It listens at 127.0.0.1:9876 unless --listen says otherwise, without\n"
 		"encryption and passwords. At most 16 clients are served at a time, each for 30 s.\n"
+		"Whoever asks by a name, and not by an address or localhost, is only answered if --host\n"
+		"has the name: otherwise pages in a browser could read the metrics.\n"
 		"\n"
 		"The metrics have the names of probes, spans and arguments and the groups of --by, but\n"
 		"no command lines, and strings only as groups. SIGTERM and SIGINT end it, remove the\n"
 		"probes and print the report of stat. With --from FILE the file is read, its report\n"
 		"printed, and its numbers served until a signal comes.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_STACKS NW_OPTIONS_STAT NW_OPTIONS_PRINTED "at listen ",
+	.options = NW_OPTIONS_STACKS NW_OPTIONS_STAT NW_OPTIONS_PRINTED "at listen host ",
 	.run = run,
 };

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -71,6 +72,8 @@ struct nw_http {
 	struct library lib;
 	nw_http_answer *answer;
 	void *arg;
+	const char *const *names; /* of the caller */
+	size_t name_count;
 	int listener, epoll;
 	struct MHD_Daemon *daemon;
 	char url[96];
@@ -149,6 +152,35 @@ static enum MHD_Result say(const struct nw_http *http, struct MHD_Connection *co
 	return result;
 }
 
+/*
+ * May the server be asked by this Host (RFC 9110, section 7.2)? A page in a browser reaches this machine's addresses by a name of its own
+ * that it lets point here (DNS rebinding), and could read the answer as its own. So a name has to be localhost or one that the
+ * user has given; an address is no name. Clients of HTTP/1.0, which no browser is, send none.
+ */
+static bool is_our_name(const struct nw_http *http, const char *host)
+{
+	char name[256], *end = name;
+	struct in6_addr address;
+
+	if (!host)
+		return true;
+	const bool v6 = *host == '[';
+	snprintf(name, sizeof(name), "%.255s", v6 ? host + 1 : host);
+	end += strcspn(name, v6 ? "]" : ":");
+	const bool whole = !v6 || *end;
+	*end = '\0';
+	if (whole && inet_pton(v6 ? AF_INET6 : AF_INET, name, &address) == 1)
+		return true;
+	if (end > name && end[-1] == '.')
+		end[-1] = '\0';
+	if (strcasecmp(name, "localhost") == 0)
+		return true;
+	for (size_t i = 0; i < http->name_count; i++)
+		if (strcasecmp(name, http->names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* MHD_NO closes the connection. */
 static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *body,
@@ -161,6 +193,11 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 	(void)body_len;
 	(void)state;
 	/* A body is not waited for: the answer is queued at once, and the connection closed behind it. */
+	if (!is_our_name(http, http->lib.MHD_lookup_connection_value(
+				       connection, MHD_HEADER_KIND, "Host")))
+		return say(
+			http, connection, MHD_HTTP_FORBIDDEN,
+			"not by this name: ask by an address, or start nopwatch serve with --host NAME\n");
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return say(http, connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			   "only GET and HEAD\n");
@@ -339,13 +376,16 @@ static int start(struct nw_http *http, struct nw_error *err)
 	return 0;
 }
 
-int nw_http_open(const char *address, nw_http_answer *answer, void *arg,
-		 struct nw_http **out, struct nw_error *err)
+int nw_http_open(const char *address, const char *const *names, size_t name_count,
+		 nw_http_answer *answer, void *arg, struct nw_http **out,
+		 struct nw_error *err)
 {
 	struct nw_http *http = calloc(1, sizeof(*http));
 
 	if (!http)
 		return nw_no_memory(err);
+	http->names = names;
+	http->name_count = name_count;
 	http->answer = answer;
 	http->arg = arg;
 	http->listener = http->epoll = -1;
@@ -414,10 +454,13 @@ void nw_http_close(struct nw_http *http)
 
 #else /* without libmicrohttpd */
 
-int nw_http_open(const char *address, nw_http_answer *answer, void *arg,
-		 struct nw_http **out, struct nw_error *err)
+int nw_http_open(const char *address, const char *const *names, size_t name_count,
+		 nw_http_answer *answer, void *arg, struct nw_http **out,
+		 struct nw_error *err)
 {
 	(void)address;
+	(void)names;
+	(void)name_count;
 	(void)answer;
 	(void)arg;
 	(void)out;

@@ -14,9 +14,11 @@
 typedef int nw_http_answer(void *arg, enum nw_exposition what, struct nw_buf *out);
 
 struct nw_http;
-/* Listens at "127.0.0.1:9876" or "[::1]:9876" (port 0: any that is free). A wrong address is a usage error. */
-int nw_http_open(const char *address, nw_http_answer *answer, void *arg,
-		 struct nw_http **out, struct nw_error *err);
+/* Listens at "127.0.0.1:9876" or "[::1]:9876" (port 0: any that is free). A wrong address is a usage error. names: by which it may be asked
+ * besides localhost and addresses; they have to outlive it. */
+int nw_http_open(const char *address, const char *const *names, size_t name_count,
+		 nw_http_answer *answer, void *arg, struct nw_http **out,
+		 struct nw_error *err);
 /* "http://127.0.0.1:9876/metrics" */
 const char *nw_http_url(const struct nw_http *http);
 /* Can others than this machine reach it? */

@@ -361,6 +361,9 @@ static const struct nw_option options[] = {
 	{NW_OPTIONS_OUTPUT, 0, "listen", "ADDRESS:PORT",
 	 "where metrics are served (127.0.0.1:9876)", take_text, FIELD(listen),
 	 "an address and a port, as in 127.0.0.1:9876", 0, 0},
+	{NW_OPTIONS_OUTPUT, 0, "host", "NAME",
+	 "a name of this machine by which serve may be asked", take_one, FIELD(hosts),
+	 "a name, as in metrics.example.com", 0, 0},
 	{NW_OPTIONS_OUTPUT, 0, "raw", NULL,
 	 "CSV: no ' before what a spreadsheet would compute", FLAG(view.raw)},
 	{NW_OPTIONS_MEASURE, 0, "filter", "EXPR",
@@ -754,9 +757,9 @@ void nw_free_args(struct nw_args *args)
 	nw_vec_free(&args->pids);
 	nw_vec_free(&args->tids);
 	nw_vec_free(&args->cgroups);
-	nw_args_texts *const texts[] = {&args->spans,  &args->hists, &args->members,
-					&args->stacks, &args->types, &args->limits,
-					&args->remotes};
+	nw_args_texts *const texts[] = {&args->spans,  &args->hists,  &args->members,
+					&args->stacks, &args->types,  &args->limits,
+					&args->hosts,  &args->remotes};
 	for (size_t i = 0; i < NW_COUNT(texts); i++)
 		nw_vec_free(texts[i]);
 	free(args->until.span);

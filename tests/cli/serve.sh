@@ -66,6 +66,14 @@ many headers: 431
 a long path: 414
 60 that say nothing: answered
 12 that read nothing: answered"
+# ---- names (DNS rebinding) ----
+port=${url##*:} port=${port%/metrics}
+for name in localhost localhost: "LocalHost:$port" localhost. "127.0.0.1:$port" 10.1.2.3 '[::1]:9876' '[fe80::1]' -; do
+  is "asked by '$name'" "$(http by "$url" "$name")" 200
+done
+for name in evil.example "evil.example:$port" localhost.evil.example 127.0.0.1.evil.example '[evil]' '[::1' 1.2.3 '@localhost' "$(hostname)"; do
+  is "asked by '$name'" "$(http by "$url" "$name")" 403
+done
 http get "$url" >again
 ok "the numbers are the same then" cmp text again
 stop
@@ -121,6 +129,10 @@ serve --from "$sample"
 refused "a port that is taken" 1 "cannot listen on ${url:7:-8}: Address already in use" --listen "${url:7:-8}" --from "$sample"
 stop
 refused "no such file" 1 "cannot read 'missing.dat': No such file or directory" --listen 127.0.0.1:0 --from missing.dat
+serve --from "$sample" --host db1.example.com --host other
+is "a name that was given" "$(http by "$url" DB1.example.com:9876) $(http by "$url" other) $(http by "$url" db2.example.com)" "200 200 403"
+stop
+refused "an empty name" 2 "--host '': not a name, as in metrics.example.com" --host= --from "$sample"
 timeout 10 "$NOPWATCH" serve --listen 0.0.0.0:0 --from text.txt >out 2>err &
 pid=$!
 for _ in $(seq 100); do ! grep -q 'everybody who reaches' err || break; sleep 0.05; done
