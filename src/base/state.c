@@ -37,6 +37,37 @@ int nw_state_set(const char *dir, struct nw_error *err)
 	return ret;
 }
 
+/*
+ * Checks each directory of a path, from the root on: whoever owns one, or can write to it without the sticky bit, can put another
+ * directory in the place of what is below it. named: as the user has it, for the error.
+ */
+static int check_owners(const char *named, const char *path, struct nw_error *err)
+{
+	for (size_t len = 1;;
+	     len += strspn(path + len, "/"), len += strcspn(path + len, "/")) {
+		nw_cleanup(nw_free_ptr) char *part = nw_text("%.*s", (int)len, path);
+		struct stat st;
+		if (!part)
+			return nw_no_memory(err);
+		if (stat(part, &st) < 0)
+			return nw_fail(err, errno, "cannot keep files in '%s': %s: %s",
+				       named, part, nw_strerror(errno));
+		if (nw_is_trusted(st.st_uid) &&
+		    (!nw_others_may_write(&st) || (st.st_mode & S_ISVTX))) {
+			if (!path[len])
+				return 0;
+			continue;
+		}
+		nw_fail(err, EPERM,
+			"cannot keep files in '%s': other users can rename what is in %s",
+			named, strcmp(part, named) == 0 ? "it" : part);
+		nw_error_hint(
+			err,
+			"take a directory of yours or of root, below such directories, that others cannot write to, or chmod +t it");
+		return -EPERM;
+	}
+}
+
 int nw_state_check(const char *dir, struct nw_error *err)
 {
 	struct stat st;
@@ -63,18 +94,11 @@ int nw_state_check(const char *dir, struct nw_error *err)
 	if (!S_ISDIR(st.st_mode))
 		return nw_fail(err, ENOTDIR,
 			       "cannot keep files in '%s': it is no directory", dir);
-	/* Without the sticky bit others could put a directory of theirs in the place of ours. */
-	if ((nw_others_may_write(&st) && !(st.st_mode & S_ISVTX)) ||
-	    !nw_is_trusted(st.st_uid)) {
-		nw_fail(err, EPERM,
-			"cannot keep files in '%s': other users can rename what is in it",
-			dir);
-		nw_error_hint(
-			err,
-			"take a directory of yours or of root that others cannot write to, or chmod +t it");
-		return -EPERM;
-	}
-	return 0;
+	nw_cleanup(nw_free_ptr) char *real = realpath(dir, NULL);
+	int ret = real ? check_owners(dir, dir, err)
+		       : nw_fail(err, errno, "cannot keep files in '%s': %s", dir,
+				 nw_strerror(errno));
+	return ret == 0 ? check_owners(dir, real, err) : ret;
 }
 
 int nw_state_check_given(struct nw_error *err)

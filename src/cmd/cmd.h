@@ -65,6 +65,7 @@ struct nw_args {
 	const char *state_dir;	      /* --state-dir; nw_state_dir() has it */
 	const char *listen;	      /* --listen */
 	nw_args_texts hosts;	      /* --host */
+	const char *options_of;	      /* --options-of */
 	const char *error;	      /* --error */
 	const char *group, *instance; /* NULL: not given */
 	const char *name, *kernel; /* --name, --kernel: counts that stay; NULL: not given */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* clean: removes the remains of killed sessions. */
+#include <errno.h>
+
 #include "kernel/recovery/cleanup.h"
 #include "manage.h"
+#include "words.h"
 
 static int print(const struct nw_args *args, const struct nw_clean_report *report)
 {
@@ -55,12 +58,36 @@ static int print_dry_run(const struct nw_args *args, struct nw_error *err)
 	return ret < 0 && !sink.closed ? ret : 0;
 }
 
+/* Looks where a run with the options in this file keeps its journals: parsing --state-dir, or that it has none, sets the place. */
+static int take_place_of(const char *file, struct nw_error *err)
+{
+	static struct nw_words words; /* live until the program ends */
+	nw_cleanup(nw_free_ptr) char *word = nw_text("@%s", file);
+	struct nw_args args;
+
+	if (!word)
+		return nw_no_memory(err);
+	int ret = nw_words_expand((char *const[]){word, NULL}, &words, err);
+	const struct nw_command *command = ret == 0 && words.count
+						   ? nw_find_command(words.item, err)
+						   : NULL;
+	if (ret < 0 || !command)
+		return ret < 0 ? ret : -EINVAL;
+	ret = nw_parse_args(command, (int)words.count, words.item, &args, err);
+	if (ret == 0)
+		nw_free_args(&args);
+	return ret;
+}
+
 static int run(const struct nw_args *args)
 {
 	struct nw_clean_report report;
 	struct nw_tracefs fs;
-	struct nw_error err;
+	struct nw_error err = {0};
 
+	/* With wrong options nothing has run, so nothing of that run is missed. */
+	if (args->options_of && take_place_of(args->options_of, &err) < 0 && !args->quiet)
+		nw_note("%s", err.what);
 	if (args->dry_run)
 		return print_dry_run(args, &err) < 0 ? nw_failure(&nw_cmd_clean, &err)
 						     : NW_EXIT_OK;
@@ -87,7 +114,8 @@ const struct nw_command nw_cmd_clean = {
 		"Takes away the events, instances and journals of nopwatch sessions whose process\n"
 		"is gone. Living sessions, what `nopwatch add` has made and everybody else's\n"
 		"probes are not touched. Every command that arms probes does the same before it\n"
-		"begins.",
-	.options = "dry-run force quiet state-dir",
+		"begins. --options-of FILE looks also where a run with the options in FILE\n"
+		"(nopwatch @FILE) keeps its journals.",
+	.options = "dry-run force quiet state-dir options-of",
 	.run = run,
 };

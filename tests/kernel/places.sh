@@ -108,12 +108,29 @@ without_both "'$NOPWATCH' stat -j -o out.json $spec -- '$PROGRAMS/counter' 100 0
 is "the next run says what it has removed" "$? $(cat said)" "0 $(cat said)"
 is "... and nothing of it is left" "$(compgen -G 'state/nopwatch-0/[0-9]*_*') $(session_probes 'nopwatch_[^ /]*' | wc -l)" " 0"
 unset NOPWATCH_STATE_DIR
+# a service's options name the directory; clean behind it learns it from them
+printf '%s\n' '# a service' stat "--state-dir $PWD/state" "'$spec'" >service.conf
+"$NOPWATCH" @service.conf >/dev/null 2>&1 & service=$!
+wait_for armed
+kill -9 $service
+wait $service 2>/dev/null
+"$NOPWATCH" clean -q 2>/dev/null
+ok "clean alone does not find its journal" compgen -G 'state/nopwatch-0/[0-9]*_*'
+is "clean with its options removes it" "$("$NOPWATCH" clean --options-of service.conf 2>&1)" "1 dead session removed, 0 living left alone"
+is "... all of it" "$(compgen -G 'state/nopwatch-0/[0-9]*_*') $(session_probes 'nopwatch_[^ /]*' | wc -l)" " 0"
+has "a file that is not there is told" "$("$NOPWATCH" clean --options-of none.conf 2>&1)" "^nopwatch: cannot read options from 'none.conf': No such file"
+is "... and quietly taken for one that has no directory" "$("$NOPWATCH" clean -q --options-of none.conf 2>&1)" ""
 # where others could put a directory of theirs in the place of ours, or events could not name a file
-mkdir -m 777 open && mkdir 'a b' && : >file
-for place in "open:other users can rename" "a b:a blank" "file:is no directory" "none:No such file"; do
+mkdir -m 777 open && mkdir 'a b' open/own open/own/deep && : >file
+mkdir -m 755 theirs theirs/own && chown 4711 theirs && ln -s open/own/deep link
+# whoever can rename a directory above it can put another one in its place
+for place in "open:other users can rename what is in it" "open/own:other users can rename what is in $PWD/open$" \
+  "open/own/deep:other users can rename what is in $PWD/open$" "theirs/own:other users can rename what is in $PWD/theirs$" "a b:a blank" "file:is no directory" "none:No such file"; do
   has "--state-dir '${place%%:*}' is refused" "$("$NOPWATCH" clean --state-dir "${place%%:*}" 2>&1 || echo "status $?")" \
     "^nopwatch: cannot keep files in '[^']*${place%%:*}': .*${place#*:}"
 done
+has "a link leads there, too" "$("$NOPWATCH" clean --state-dir link 2>&1)" "other users can rename what is in $PWD/open$"
+has "also in the variable" "$(NOPWATCH_STATE_DIR=$PWD/link "$NOPWATCH" clean 2>&1)" "^nopwatch: cannot keep files in '$PWD/link': other users can rename what is in $PWD/open$"
 has "so is a path that is not absolute in the variable" "$(NOPWATCH_STATE_DIR=state "$NOPWATCH" clean 2>&1)" "^nopwatch: cannot keep files in 'state': the path does not begin with /"
 ok "an empty variable is none" env NOPWATCH_STATE_DIR= "$NOPWATCH" clean -q
 
