@@ -386,7 +386,7 @@ vm_check_engine() {
   holds "with all that it lacks" engine_full.json "sum(r['hits'] for r in of('probe')) + loss() == 9000 and loss() > 0"
   holds "with -p, ended threads of others are not counted" engine_others.json \
     "{r['group'] for r in of('probe')} == {'$(cat engine_others.pid)'} and of('probe')[0]['hits'] > 0"
-  # Where set_event_pid keeps their hits out of the maps (7.3), there is nothing to refuse.
+  # Where set_event_pid keeps their hits out of the maps (6.1, 7.3), there is nothing to refuse.
   has "keys of other processes are refused, or not in the maps" "$(cat engine_mixed.status engine_mixed.err | tr "\n" " ")" \
     "^(1 .*other processes hit the probes of the span q, too|0 $)"
   [ ! -f engine_again.json ] || holds "a thread with the number of an ended one has its own name" engine_again.json \
