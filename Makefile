@@ -235,7 +235,7 @@ $(BUILD)/src/show/html/html.o: $(addprefix src/show/html/,report.html report.css
 # ---- keeping it clean ----------------------------------------------------------------------
 
 C_FILES = $(sort $(wildcard include/nopwatch/*.h src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] docs/examples/*.c))
-SH_FILES = $(sort $(filter-out scripts/prometheus scripts/lib scripts/completion scripts/packages scripts/recipes scripts/check-rooms scripts/check-documents scripts/cookbook scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
+SH_FILES = $(sort $(filter-out scripts/prometheus scripts/lib scripts/completion scripts/packages scripts/recipes scripts/check-rooms scripts/check-documents scripts/cookbook scripts/mutate scripts/terminal-picture,$(wildcard scripts/*)) scripts/completion/nopwatch.bash $(wildcard scripts/lib/*.sh tests/run tests/fuzz/run \
 	$(addprefix tests/vm/,fetch build boot guest package) tests/old/fetch tests/old/build tests/demo/run .ci/run \
 	scripts/packages/build scripts/packages/debian/tests/demo scripts/packages/debian/tests/library)) src/plan/script.sh
 TEST_SCRIPTS = $(sort $(wildcard tests/*/*.sh))

@@ -92,7 +92,7 @@ int nw_run_look_up_task(void *arg, pid_t tid, pid_t *process, char comm[16])
 	return ret;
 }
 
-/* Are hits of untraced threads recorded, too? Triggers of 4.18 count them, as set_event_pid does not restrict these. */
+/* Are hits of untraced threads recorded, too? Triggers of old kernels count them (docs/dev/kernel.md). */
 static bool records_untraced(const struct nw_run *run)
 {
 	return !nw_session_restricts(run->live.session) || run->result->by_kernel ||
