@@ -66,7 +66,8 @@ vm_boot() { # KERNEL
     ;;
   esac
   cd "$TEST_DIR" || exit 1
-  [ ! -s features ] || ! wants shared || vm_said >"$VM/../../build/vm/$kernel/said"
+  # A part has not tried all that the table tells.
+  [ ! -s features ] || [ -n "${VM_PART:-}" ] || ! wants shared || vm_said >"$VM/../../build/vm/$kernel/said"
 }
 
 vm_check_summaries() {
@@ -357,7 +358,7 @@ vm_engine_agrees() { # NAME [GROUPED]
 vm_check_engine() {
   has "what looks at each hit is refused" "$(cat engine_refused_filter.status engine_refused_filter.err | tr "\n" " ")" \
     "^1 nopwatch: --engine=kernel: (--filter looks at each hit|this kernel.*) nopwatch: --engine=stream reads each hit"
-  local off='MIN and MAX are off by up to 3.2 %'
+  local least off='MIN and MAX are off by up to 3.2 %'
   grep -q buckets engine_can || off='percentiles, MIN and MAX are off by up to 12.5 %'
   if [ ! -s engine_can ]; then
     has "what the kernel lacks is told" "$(cat engine_refused_kernel.status engine_refused_kernel.err | tr "\n" " ")" \
@@ -372,8 +373,9 @@ vm_check_engine() {
     ok "and agree" vm_engine_agrees $name
   done
   holds "each hit is counted" engine_both.kernel.json "probe('myserver:request__done')['hits'] == 450 == span('myserver:lookup')['count'] and loss() == 0"
-  # (before 4.20 nopwatch raises semaphores after the program has begun)
-  holds "by argument" engine_key.kernel.json "span('q')['key'] == 'id' and span('q')['count'] > 300 and \
+  # Before 4.20 nopwatch raises semaphores after the program has begun, so that its first starts may not be there.
+  if [ -f engine_stays_refused.status ]; then least=301; else least=450; fi
+  holds "by argument" engine_key.kernel.json "span('q')['key'] == 'id' and $least <= span('q')['count'] <= 450 and \
     span('q')['count'] + span('q')['unmatched_ends'] == probe('myserver:request__done')['hits']"
   is "by thread" "$(cat engine_cmd.status)" 0
   holds "each has its spans" engine_cmd.json "[r['count'] for r in of('span')] == [100] * 3 and of('attached')[0]['engine'] == 'kernel'"
