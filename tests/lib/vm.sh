@@ -253,7 +253,7 @@ vm_check_pairs() {
       "$(grep -c ' bad 0 .* child 0 ' "$name") $(wc -l <"$name")" '3 3'
     has "$name: and the nops are back" "$(tail -n 1 "$name")" ' 90662e0f1f84[0-9a-f]{10}$'
   done
-  has "how it is armed is seen in memory" "$(sed -n 2p pairs_ten)" " $code[0-9a-f]*\$"
+  has "how it is armed is seen in memory" "$(sed -n 2p pairs_ten)" " ${code}[0-9a-f]*\$"
   holds "list -v says so" pairs_list "[r['nop'] for r in of('site')] == ['nop,nop10'] and of('site')[0]['armed_as']['$form'] == 1"
   has "also in text" "$(cat pairs_list.text)" "nop,nop10 .*  armed: 1 $form\$"
   holds "and status" pairs_status "[r['armed_as'] for r in of('status')] == [{'trapped': 0, 'emulated': 0, 'optimised': 0} | {'$form': 1}] \
