@@ -16,6 +16,7 @@ struct writing {
 	const struct nw_report *report;
 	struct nw_buf *out;
 	struct nw_buf labels; /* of the sample that is written */
+	struct nw_buf bucket; /* the beginning of each line of its buckets */
 };
 
 /* ---- samples ------------------------------------------------------------------------ */
@@ -25,13 +26,13 @@ static void label(const char *before, const char *name, const char *value,
 		  struct nw_buf *out)
 {
 	nw_buf_printf(out, "%s%s=\"", before, name);
-	for (; *value; value++) {
-		if (*value == '\n')
-			nw_buf_adds(out, "\\n");
-		else if (strchr("\\\"", *value))
-			nw_buf_printf(out, "\\%c", *value);
-		else
-			nw_buf_addc(out, *value);
+	for (size_t plain;; value += plain + 1) {
+		plain = strcspn(value, "\n\\\"");
+		nw_buf_add(out, value, plain);
+		if (!value[plain])
+			break;
+		nw_buf_addc(out, '\\');
+		nw_buf_addc(out, value[plain] == '\n' ? 'n' : value[plain]);
 	}
 	nw_buf_addc(out, '"');
 }
@@ -46,31 +47,38 @@ static void use_labels(struct writing *w, const struct nw_metric_sample *sample)
 		label(before, one->name, one->value, &w->labels);
 		before = ",";
 	}
+	w->out->failed |= w->labels.failed;
 }
 
-/* Writes `FAMILYSUFFIX{probe="...",le="..."} `; le: NULL if it has none. A report has a hundred lines for each row, so this
+/* Writes `nopwatch_FAMILYSUFFIX{probe="..."`. A report has a hundred lines for each row, so this and what else is written for each line
  * does without formats. */
-static void start(const struct writing *w, const struct nw_family *family,
-		  const char *suffix, const char *le)
+static void name(const struct writing *w, const struct nw_family *family,
+		 const char *suffix, struct nw_buf *out)
 {
-	struct nw_buf *out = w->out;
-
 	nw_buf_adds(out, "nopwatch_");
 	nw_buf_adds(out, family->name);
 	nw_buf_adds(out, suffix);
 	nw_buf_add(out, nw_buf_str(&w->labels), w->labels.len);
-	if (le) {
-		nw_buf_adds(out, w->labels.len ? ",le=\"" : "{le=\"");
-		nw_buf_adds(out, le);
-		nw_buf_addc(out, '"');
-	}
-	nw_buf_adds(out, w->labels.len || le ? "} " : " ");
+}
+
+/* Writes a sample's line up to its value: `nopwatch_FAMILYSUFFIX{probe="..."} `. */
+static void start(const struct writing *w, const struct nw_family *family,
+		  const char *suffix)
+{
+	name(w, family, suffix, w->out);
+	nw_buf_adds(w->out, w->labels.len ? "} " : " ");
 }
 
 /* Writes nanoseconds as seconds, exactly. */
 static void seconds(uint64_t ns, struct nw_buf *out)
 {
-	nw_buf_printf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
+	char fraction[] = ".000000000";
+	uint64_t rest = ns % 1000000000u;
+
+	for (size_t i = sizeof(fraction) - 2; rest; rest /= 10)
+		fraction[i--] = (char)('0' + rest % 10);
+	nw_buf_addu(out, ns / 1000000000u);
+	nw_buf_add(out, fraction, sizeof(fraction) - 1);
 }
 
 static void value(const struct nw_family *metric, uint64_t number, struct nw_buf *out)
@@ -78,7 +86,7 @@ static void value(const struct nw_family *metric, uint64_t number, struct nw_buf
 	if (metric->is_time)
 		seconds(number, out);
 	else
-		nw_buf_printf(out, "%" PRIu64, number);
+		nw_buf_addu(out, number);
 	nw_buf_addc(out, '\n');
 }
 
@@ -104,12 +112,41 @@ static void family(void *arg, const struct nw_family *metric)
 
 /* ---- histograms --------------------------------------------------------------------- */
 
-static void bucket(const struct writing *w, const struct nw_family *family, const char *le,
-		   uint64_t count)
+/* Writes `nopwatch_FAMILY_bucket{probe="...",le="` once for all buckets of a sample. */
+static void use_bucket(struct writing *w, const struct nw_family *family)
 {
-	start(w, family, "_bucket", le);
-	nw_buf_addu(w->out, count);
-	nw_buf_addc(w->out, '\n');
+	nw_buf_clear(&w->bucket);
+	name(w, family, "_bucket", &w->bucket);
+	nw_buf_adds(&w->bucket, w->labels.len ? ",le=\"" : "{le=\"");
+	w->out->failed |= w->bucket.failed;
+}
+
+/* Writes a whole number as a float, as `le` has to be (OpenMetrics, "canonical numbers"). */
+static void whole(int64_t number, struct nw_buf *out)
+{
+	if (number < 0)
+		nw_buf_addc(out, '-');
+	nw_buf_addu(out, number < 0 ? -(uint64_t)number : (uint64_t)number);
+	nw_buf_adds(out, ".0");
+}
+
+/* Writes the rest of a bucket's line, behind `le`. */
+static void bucket_count(uint64_t count, struct nw_buf *out)
+{
+	nw_buf_adds(out, "\"} ");
+	nw_buf_addu(out, count);
+	nw_buf_addc(out, '\n');
+}
+
+static void bucket(const struct writing *w, const struct nw_family *family,
+		   const struct nw_classic_bucket *one)
+{
+	nw_buf_add(w->out, nw_buf_str(&w->bucket), w->bucket.len);
+	if (family->is_time)
+		seconds((uint64_t)one->last, w->out);
+	else
+		whole(one->last, w->out);
+	bucket_count(one->count, w->out);
 }
 
 static void count_and_sum(const struct writing *w, const struct nw_family *family,
@@ -117,40 +154,34 @@ static void count_and_sum(const struct writing *w, const struct nw_family *famil
 {
 	bool negative = !nw_metric_sum_grows(h);
 
-	bucket(w, family, "+Inf", h->count);
+	nw_buf_add(w->out, nw_buf_str(&w->bucket), w->bucket.len);
+	nw_buf_adds(w->out, "+Inf");
+	bucket_count(h->count, w->out);
 	/* OpenMetrics has no sum that may shrink, and no count without a sum. Readers of Prometheus's own format take
 	 * a missing sum for 0. */
 	if (negative && !w->report->prometheus)
 		return;
-	start(w, family, "_count", NULL);
+	start(w, family, "_count");
 	nw_buf_addu(w->out, h->count);
 	nw_buf_addc(w->out, '\n');
-	start(w, family, "_sum", NULL);
+	start(w, family, "_sum");
 	if (negative)
 		nw_buf_printf(w->out, "%" PRId64 "\n", (int64_t)h->sum);
 	else
 		value(family, h->sum, w->out);
 }
 
-static void histogram(const struct writing *w, const struct nw_family *family,
+static void histogram(struct writing *w, const struct nw_family *family,
 		      const struct nw_histogram *h)
 {
 	nw_classic_buckets buckets = {0};
-	struct nw_buf le = {0};
 
 	if (nw_metric_buckets(w->report, family, h, &buckets) < 0)
 		w->out->failed = true;
-	nw_vec_each (&buckets, one) {
-		nw_buf_clear(&le);
-		if (family->is_time)
-			seconds((uint64_t)one->last, &le);
-		else
-			nw_buf_printf(&le, "%" PRId64 ".0", one->last);
-		bucket(w, family, nw_buf_str(&le), one->count);
-	}
+	use_bucket(w, family);
+	nw_vec_each (&buckets, one)
+		bucket(w, family, one);
 	count_and_sum(w, family, h);
-	w->out->failed |= le.failed;
-	nw_buf_free(&le);
 	nw_vec_free(&buckets);
 }
 
@@ -164,7 +195,7 @@ static void sample(void *arg, const struct nw_family *family,
 		histogram(w, family, one->histogram);
 		return;
 	}
-	start(w, family, family->kind == NW_FAMILY_COUNTER ? "_total" : "", NULL);
+	start(w, family, family->kind == NW_FAMILY_COUNTER ? "_total" : "");
 	value(family, one->value, w->out);
 }
 
@@ -176,8 +207,8 @@ static void report(struct nw_output *output, const struct nw_report *report)
 
 	if (nw_metrics_walk(report, &writer) < 0)
 		output->text.failed = true;
-	output->text.failed |= w.labels.failed;
 	nw_buf_free(&w.labels);
+	nw_buf_free(&w.bucket);
 	if (!report->prometheus)
 		nw_buf_adds(&output->text, "# EOF\n");
 }

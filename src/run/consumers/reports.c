@@ -524,10 +524,13 @@ int nw_reports_render(struct nw_reports *r, const struct nw_output_format *forma
 		ret = show(r, &output, &report, so_far, so_far->now_ns, err);
 	if (ret == 0 && output.text.failed)
 		ret = nw_no_memory(err);
-	if (ret == 0)
-		nw_buf_add(out, output.text.data, output.text.len);
+	if (ret == 0) { /* it may have a hundred megabytes, which are not copied */
+		nw_buf_free(out);
+		*out = output.text;
+		output.text = (struct nw_buf){0};
+	}
 	nw_output_free(&output);
-	return ret == 0 && out->failed ? nw_no_memory(err) : ret;
+	return ret;
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */

@@ -81,7 +81,8 @@ int nw_reports_finish(struct nw_reports *reports, struct nw_error *err);
 int nw_reports_regroup(struct nw_reports *reports, const char *by, struct nw_error *err);
 /* Writes a report so far to a file; the ending of its name determines the format. */
 int nw_reports_write(struct nw_reports *reports, const char *path, struct nw_error *err);
-/* Appends a report of everything until now in a format that needs nothing else, such as nw_exposition_format(); prometheus: as in a report. */
+/* Puts a report of everything until now into `out`, whose text before is dropped, in a format that needs nothing else, such as
+ * nw_exposition_format(); prometheus: as in a report. */
 int nw_reports_render(struct nw_reports *reports, const struct nw_output_format *format,
 		      bool prometheus, struct nw_buf *out, struct nw_error *err);
 void nw_reports_free(struct nw_reports *reports);
