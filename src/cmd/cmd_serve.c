@@ -99,8 +99,7 @@ static int run(const struct nw_args *args)
 const struct nw_command nw_cmd_serve = {
 	.name = "serve",
 	.summary = "stat, for Prometheus to ask over HTTP",
-	.usage =
-		"[--listen ADDRESS:PORT] SPEC... [-p PID | -x FILE] [-- CMD]",
+	.usage = "[--listen ADDRESS:PORT] SPEC... [-p PID | -x FILE] [-- CMD]",
 	.examples =
 		"  nopwatch serve -p 4711 'postgresql:query__*'\n"
 		"  nopwatch serve --listen 127.0.0.1:9100 --buckets 1ms..10s 'usdt:./server:app:*'\n"
