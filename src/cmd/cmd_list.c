@@ -213,8 +213,11 @@ static int open_scope(const struct nw_args *args, const struct nw_spec *spec,
 
 	if (!args->pids.count && !args->cmd)
 		return nw_no_file_named(spec->text, err);
-	for (size_t i = 0; ret == 0 && i < args->pids.count; i++)
+	for (size_t i = 0; ret == 0 && i < args->pids.count; i++) {
 		ret = nw_process_images(args->pids.item[i], true, args->force, out, err);
+		if (ret == -ESRCH && args->cgroups.count) /* it has ended since */
+			ret = 0;
+	}
 	if (ret == 0 && args->cmd && (ret = nw_locate(args->cmd[0], &path, err)) == 0)
 		ret = nw_locate_needed(path, args->force, out, err);
 	return ret;
@@ -412,6 +415,7 @@ static int list_all(const struct nw_args *args)
 			       .search = {.file = args->file,
 					  .pids = args->pids.item,
 					  .pid_count = args->pids.count,
+					  .members = args->cgroups.count > 0,
 					  .command = args->cmd ? args->cmd[0] : NULL,
 					  .force = args->force}};
 	struct nw_error err;

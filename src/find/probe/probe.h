@@ -389,6 +389,7 @@ struct nw_search {
 	const char *command; /* the program of CMD, or NULL */
 	const pid_t *pids;
 	size_t pid_count;
+	bool members; /* they come and go: one that has ended has no files */
 	bool force;
 	/* From the words and `file`: */
 	NW_VEC(struct nw_spec) patterns; /* none: all probes */

@@ -178,8 +178,9 @@ static void search_process(struct searching *s, pid_t pid)
 {
 	nw_images images = {0};
 	struct nw_error err;
+	int ret = nw_process_images(pid, false, s->search->force, &images, &err);
 
-	if (nw_process_images(pid, false, s->search->force, &images, &err) < 0)
+	if (ret < 0 && !(ret == -ESRCH && s->search->members))
 		s->finder->failed(s->finder->arg, &err, false);
 	nw_vec_each (&images, image)
 		hand_over(s, *image, false);
