@@ -29,10 +29,12 @@ room() {
 # The first sessions after a boot find out what the kernel can do, and measure what a hit costs (hit_cost.c) until five
 # measurements are good, which a busy machine hardly ever lets them be. All this is kept, so the callers of that work are
 # not met again: here it is known when the others begin.
+calls='0 0' # where the kernel makes none of probes
+! "$NOPWATCH" features | grep -q '^nop10 *yes' || calls='700 700'
 cat >cost <<COST
 nopwatch 2 $(cat /proc/sys/kernel/random/boot_id)
 costs $("$NOPWATCH" --version | sed -n '1s/nopwatch //p') $TRACEFS
-$(printf 'kind %s 700 700\n' nop long_nop push endbr usual return return_alone event)
+$(printf 'kind %s\n' 'nop 700 700' "call $calls" {long_nop,push,endbr,usual,return,return_alone,event}' 700 700')
 word 40000
 times 5
 end
