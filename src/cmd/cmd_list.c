@@ -109,7 +109,7 @@ static int found(void *arg, struct nw_image *image, bool of_many)
 	struct nw_error err;
 	const nw_pids *pids = &list->args->pids;
 
-	/* Of many files only those of the given processes: otherwise all processes would be looked at for each of them. */
+	/* Many files are looked at in the given processes only: otherwise all processes would be looked at for each file. */
 	if (list->args->verbose && (pids->count || !of_many) &&
 	    nw_image_find_armed(image, pids->count ? pids->item : NULL, pids->count, &err) <
 		    0)

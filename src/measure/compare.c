@@ -13,7 +13,7 @@ enum {
 };
 
 static const double TAIL = 0.025;
-/* Of ratios of parts. It is less because a dozen of parts tell the spread of parts only roughly: with 12 and 12 of them, runs
+/* The share for ratios of parts. It is less because a dozen of parts tell the spread of parts only roughly: with 12 and 12 of them, runs
  * that differ as much as their parts do are told apart in 4.5 of 100 comparisons (tests/bench/power.c). */
 static const double PARTS_TAIL = 0.01;
 

@@ -9,7 +9,7 @@
 void nw_features_keep(const struct nw_tracefs *fs, const struct nw_features *features,
 		      bool whole);
 
-/* The same for one feature of a kernel whose other features its files tell: takes what was tried since boot, if it was; keeps
+/* For one feature of a kernel whose files tell its other features: takes what was tried since boot, if it was; keeps
  * what was tried. */
 bool nw_feature_recall(const struct nw_tracefs *fs, struct nw_features *features,
 		       enum nw_feature feature);

@@ -201,7 +201,7 @@ struct nw_counted nw_kernel_counts_row(const struct nw_counted_map *map,
 	const uint64_t begin = key->low ? key->low - 1 : (uint64_t)1 << 63;
 	const uint64_t width = whole ? begin : begin / 8;
 	counted.low = begin + 1 + (whole ? 0 : width * (map->part - NW_COUNTED_EIGHTH));
-	/* What so many values are above the row's begin, wraps around: the begin takes the place of their mean. */
+	/* The sum of so many differences from the row's begin would wrap around: the begin takes the place of the mean. */
 	uint64_t most;
 	if (nw_mul_overflows(width, row->hits, &most))
 		counted.sum = row->hits * counted.low;
