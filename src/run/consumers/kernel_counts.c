@@ -11,7 +11,11 @@
 
 #include "measure.h"
 
-typedef NW_VEC(struct nw_counted_thread) nw_counted_threads;
+/* The threads of a span, or its keys, of which a map may have 131,072. */
+struct threads {
+	NW_VEC(struct nw_counted_thread) list;
+	struct nw_hash_table numbers; /* by key */
+};
 
 /* ---- threads ------------------------------------------------------------------------ */
 
@@ -223,15 +227,23 @@ static int read_file(struct nw_kernel_counts *c, size_t file, struct nw_error *e
 
 /* ---- starts and ends without the other ---------------------------------------------- */
 
-static struct nw_counted_thread *thread_of(nw_counted_threads *threads,
+static struct nw_counted_thread *thread_of(struct threads *threads,
 					   const uint64_t key[NW_KERNEL_MAP_KEYS])
 {
-	nw_vec_each (threads, known)
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < NW_KERNEL_MAP_KEYS; i++)
+		hash = nw_hash64(hash + key[i]);
+	nw_hash_each (&threads->numbers, hash, at) {
+		struct nw_counted_thread *known = &threads->list.item[at];
 		if (memcmp(known->key, key, sizeof(known->key)) == 0)
 			return known;
-	struct nw_counted_thread *thread = nw_vec_add(threads);
-	if (thread)
-		memcpy(thread->key, key, sizeof(thread->key));
+	}
+	struct nw_counted_thread *thread = nw_vec_add(&threads->list);
+	if (!thread ||
+	    nw_hash_table_add(&threads->numbers, hash, threads->list.count - 1) < 0)
+		return NULL;
+	memcpy(thread->key, key, sizeof(thread->key));
 	return thread;
 }
 
@@ -245,7 +257,7 @@ static bool holds(const nw_vec_u32 *probes, uint32_t probe)
 
 /* Adds the rows of a map to the counts of a span's threads. */
 static int count_threads(const struct nw_kernel_counts *c, uint32_t span,
-			 const struct nw_counted_map *map, nw_counted_threads *threads)
+			 const struct nw_counted_map *map, struct threads *threads)
 {
 	const struct nw_span_def *def = &c->spans->item[span];
 	const bool keyed = nw_kernel_counts_keyed(def);
@@ -292,7 +304,7 @@ static uint64_t nested_times(const struct nw_kernel_counts *c,
 static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 			   struct nw_summary *summary)
 {
-	nw_counted_threads threads = {0};
+	struct threads threads = {0};
 	const struct nw_span_def *def = &c->spans->item[span];
 	const bool keyed = nw_kernel_counts_keyed(def);
 	const struct nw_counted_map of = {
@@ -302,7 +314,7 @@ static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 	nw_vec_each (&c->maps, map)
 		if (ret == 0)
 			ret = count_threads(c, span, map, &threads);
-	nw_vec_each (&threads, thread) {
+	nw_vec_each (&threads.list, thread) {
 		struct nw_kernel_map_row row = {.key[0] = {thread->key[0], thread->key[0]}};
 		int64_t group;
 		int found = ret < 0 ? ret : find_group(c, &of, &row, summary, &group);
@@ -321,7 +333,8 @@ static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 		if (keyed && map->span == span && map->what == NW_COUNTED_ENDS &&
 		    (c->others[map->probe] || c->others[def->starts.item[0]]))
 			c->mixed = def;
-	nw_vec_free(&threads);
+	nw_vec_free(&threads.list);
+	nw_hash_table_free(&threads.numbers);
 	return ret;
 }
 
