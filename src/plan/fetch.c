@@ -27,7 +27,8 @@ const struct nw_caps nw_caps_all = {.memory = true,
 				    .hex = true,
 				    .arrays = true,
 				    .maxactive = true,
-				    .partial = true};
+				    .partial = true,
+				    .immediate = true};
 
 void nw_type_text(const struct nw_type *type, char out[16])
 {

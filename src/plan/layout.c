@@ -11,6 +11,7 @@
  * companion events at the same place.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,6 +332,20 @@ static int lay_out_goroutine(struct nw_layout *part, const char *reg, unsigned i
 	return 0;
 }
 
+/* Fetches what is to be added to the register of a frame, or taken from a stack pointer, as a constant of the site. */
+static int lay_out_level(const struct nw_laying *l, struct nw_layout *part,
+			 const struct nw_stack_field *stack, unsigned int bytes)
+{
+	const int64_t level = stack->function ? -stack->pops : stack->pops;
+	char fetch[32];
+
+	if (!stack->pops || stack->loose || !l->options->caps.immediate)
+		return 0;
+	snprintf(fetch, sizeof(fetch), "\\%" PRId64 ":u%u", level, bytes * 8);
+	const int field = append_own(part, NW_LEVEL_FIELD, fetch, bytes);
+	return field < 0 ? field : 0;
+}
+
 /* Fetches the stack pointer, behind the numbers of the first part, if there is room. */
 static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 {
@@ -352,6 +367,8 @@ static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 	planned->stack.field = append_own(part, framed ? "frame" : "sp", fetch, bytes);
 	if (planned->stack.field < 0)
 		return planned->stack.field;
+	if (l->options->levels)
+		return lay_out_level(l, part, &planned->stack, bytes);
 	return more ? lay_out_goroutine(part, point->goroutine, bytes, &planned->stack) : 0;
 }
 

@@ -374,6 +374,32 @@ bool nw_event_in_function(const struct nw_plan *plan, const struct nw_event *eve
 	return image && image->kernel;
 }
 
+bool nw_event_level(const struct nw_plan *plan, const struct nw_event *event, char out[64])
+{
+	const struct nw_stack_field *first = NULL;
+
+	nw_vec_each (&event->places, place) {
+		const struct nw_stack_field *stack =
+			&plan->points.item[place->planned].stack;
+		if (stack->field < 0 || stack->loose || stack->goroutine || place->part ||
+		    (first && first->field != stack->field))
+			return false;
+		const size_t behind = (size_t)stack->field + 1;
+		const bool levelled = behind < event->fields.count &&
+				      strncmp(event->fields.item[behind], NW_LEVEL_FIELD,
+					      strlen(NW_LEVEL_FIELD)) == 0;
+		if (stack->pops && !levelled)
+			return false;
+		first = stack;
+		snprintf(out, 64, "%.24s%s%.24s", event->fields.item[stack->field],
+			 !stack->pops	   ? ""
+			 : stack->function ? "+"
+					   : "-",
+			 stack->pops ? event->fields.item[behind] : "");
+	}
+	return first != NULL;
+}
+
 void nw_plan_define_as(const struct nw_plan *plan, const struct nw_event *event,
 		       const char *name, const struct nw_event_site *place,
 		       const char *path, bool ref_ctr, struct nw_buf *out)

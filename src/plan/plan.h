@@ -52,6 +52,7 @@ struct nw_caps {
 	bool long64; /* pointers in memory are read as 8 bytes, in 32-bit programs too */
 	/* a load that meets the end of a mapping keeps the bytes in front of it */
 	bool partial;
+	bool immediate; /* a constant may be fetched */
 };
 
 /* The features of the newest kernels, which `list` assumes. */
@@ -201,6 +202,11 @@ static inline bool nw_event_follows(const struct nw_event *event)
 }
 /* Is it in a function of the kernel (a kprobe)? */
 bool nw_event_in_function(const struct nw_plan *plan, const struct nw_event *event);
+/*
+ * Writes the expression of an event's fields that is the same at both ends of a call: "sp", "sp-level" or "frame+level"
+ * (nw_plan_options.levels). Returns false if the event does not have it at all of its sites.
+ */
+bool nw_event_level(const struct nw_plan *plan, const struct nw_event *event, char out[64]);
 
 enum nw_naming {
 	NW_NAMES_PRIVATE, /* short, unique in the session: for our own reader */
@@ -214,6 +220,8 @@ struct nw_plan_options {
 	struct nw_caps caps;
 	bool all_args; /* fetch every argument, not only those the user named */
 	bool stacks;   /* fetch the stack pointer or frame that tells calls apart, too */
+	/* `stacks` is for the kernel itself, which cannot know `pops`: where it is not 0, it is fetched behind the stack pointer. */
+	bool levels;
 	bool separate; /* no sharing between probes */
 	enum nw_naming naming;
 	const char *group;    /* NW_NAMES_STAY: instead of sdt_PROVIDER or probe_FILE */

@@ -15,6 +15,9 @@ struct nw_layout {
 
 typedef NW_VEC(struct nw_layout) nw_layouts;
 
+/* The field behind the stack pointer: see nw_event_level(). */
+#define NW_LEVEL_FIELD "level"
+
 /* The point that is being laid out. */
 struct nw_laying {
 	const struct nw_plan_options *options;

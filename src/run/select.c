@@ -410,7 +410,8 @@ static struct nw_plan_options plan_options(const struct nw_run *run, const char 
 		.session = session,
 		.caps = nw_features_caps(&run->live.features),
 		.all_args = wants_args(run),
-		.stacks = run->consumer.needs.stacks && !run->result->by_kernel,
+		.stacks = run->consumer.needs.stacks,
+		.levels = run->result->by_kernel,
 		/* the kernel may watch the events of a span trigger one by one */
 		.separate = run->consumer.needs.named_events || run->request->max_rate ||
 			    run->inner || run->result->by_kernel,

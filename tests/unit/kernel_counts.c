@@ -50,6 +50,7 @@ static void setup(bool keyed)
 	counts = (struct nw_kernel_counts){.run = &run,
 					   .spans = &spans,
 					   .by = &by,
+					   .framed = calloc(1, sizeof(bool)),
 					   .hits = calloc(3, sizeof(uint64_t)),
 					   .others = calloc(3, sizeof(uint64_t))};
 }
@@ -130,6 +131,63 @@ START_TEST(nested_spans_are_refused)
 }
 END_TEST
 
+/* Thread 7 has frames 0x10 and 0x20; `call`: of a function's call. */
+static void play_frames(bool call, const uint64_t starts[2], const uint64_t ends[2],
+			const uint64_t matched[2])
+{
+	setup(false);
+	counts.framed[0] = true;
+	spans.item[0].call = call;
+	const size_t maps[] = {add_map(NW_COUNTED_STARTS, START, -1),
+			       add_map(NW_COUNTED_ALL_ENDS, DONE, -1),
+			       add_map(NW_COUNTED_ENDS, DONE, -1)};
+	const uint64_t *hits[] = {starts, ends, matched};
+	for (size_t map = 0; map < NW_COUNT(maps); map++)
+		for (size_t frame = 0; frame < 2; frame++) {
+			add_row(maps[map], 7, hits[map][frame]);
+			struct nw_kernel_map *now = &counts.maps.item[maps[map]].now;
+			const uint64_t address = 0x10 + 0x10 * frame;
+			now->rows.item[frame].key[1] = (struct nw_kernel_map_key){address,
+										  address};
+			now->keys = 2;
+		}
+	end();
+}
+
+START_TEST(spans_by_frame_may_nest)
+{
+	struct nw_error err = {0};
+
+	/* the deeper one was abandoned three times */
+	play_frames(false, (uint64_t[]){9, 9}, (uint64_t[]){9, 6}, (uint64_t[]){9, 6});
+	ck_assert_int_eq(nw_kernel_counts_check(&counts, &err), 0);
+	ck_assert_uint_eq(span()->unmatched_starts, 3);
+	teardown();
+	play_frames(false, (uint64_t[]){9, 9}, (uint64_t[]){9, 9}, (uint64_t[]){9, 7});
+	ck_assert_int_eq(nw_kernel_counts_check(&counts, &err), -ENOTSUP);
+	ck_assert_ptr_nonnull(strstr(err.what, "in one call frame, 2 times"));
+	teardown();
+}
+END_TEST
+
+START_TEST(spans_that_end_in_another_frame_are_refused)
+{
+	const uint64_t starts[] = {9, 3}, ends[] = {5, 7}, matched[] = {5, 3};
+	struct nw_error err = {0};
+
+	play_frames(false, starts, ends, matched);
+	ck_assert_int_eq(nw_kernel_counts_check(&counts, &err), -ENOTSUP);
+	ck_assert_ptr_nonnull(strstr(err.what, "does not begin and end in one call"));
+	teardown();
+	/* Returns belong to their calls: some were open when the run began, others are when it ends. */
+	play_frames(true, starts, ends, matched);
+	ck_assert_int_eq(nw_kernel_counts_check(&counts, &err), 0);
+	ck_assert_uint_eq(span()->unmatched_starts, 4);
+	ck_assert_uint_eq(span()->unmatched_ends, 4);
+	teardown();
+}
+END_TEST
+
 /* A map has up to 131,072 keys: each is met three times. */
 START_TEST(each_of_many_keys_is_judged_by_itself)
 {
@@ -177,5 +235,6 @@ START_TEST(a_map_that_is_read_twice_counts_once)
 END_TEST
 
 UNIT_MAIN("kernel_counts", starts_and_ends_without_the_other_are_counted,
-	  nested_spans_are_refused, each_of_many_keys_is_judged_by_itself,
-	  a_map_that_is_read_twice_counts_once)
+	  nested_spans_are_refused, spans_by_frame_may_nest,
+	  spans_that_end_in_another_frame_are_refused,
+	  each_of_many_keys_is_judged_by_itself, a_map_that_is_read_twice_counts_once)

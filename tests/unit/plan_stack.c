@@ -112,6 +112,59 @@ START_TEST(every_architecture_has_its_own)
 }
 END_TEST
 
+static void make_levels(bool immediate)
+{
+	struct nw_plan_options options = {
+		.session = "s", .caps = nw_caps_all, .stacks = true, .levels = true};
+
+	options.caps.immediate = immediate;
+	plan = pb_plan(&selection, &options);
+}
+
+/* For the kernel, which pairs by what both ends have. */
+START_TEST(for_the_kernel_both_ends_have_an_expression)
+{
+	struct nw_image *a = pb_image(&selection, "/bin/a");
+	char level[64];
+
+	add(a, "uprobe", 0x100, NULL, "");
+	add(a, "uretprobe", 0x100, NULL, "");
+	add(a, "app", 0x200, NULL, "");
+	for (int i = 0; i < 2; i++) {
+		struct nw_point *point = pb_point(selection.probes.item[2],
+						  (uint64_t)(0x300 + 0x100 * i), "");
+		point->frame = (struct nw_frame){
+			.function = 0x1000, .reg = "bp", .offset = 16 + 32 * i};
+	}
+	make_levels(true);
+	pb_check(&plan, "p:nopwatch_s/es_0 /bin/a:0x100 sp=%sp:u64\n"
+			"r:nopwatch_s/es_1 /bin/a:0x100 sp=%sp:u64 level=\\8:u64\n"
+			"p:nopwatch_s/es_2 /bin/a:0x200\n"
+			"p:nopwatch_s/es_3 /bin/a:0x300 frame=%bp:u64 level=\\16:u64\n"
+			"p:nopwatch_s/es_3 /bin/a:0x400 frame=%bp:u64 level=\\48:u64\n");
+	ck_assert(nw_event_level(&plan, plan.events.item[0], level));
+	ck_assert_str_eq(level, "sp");
+	ck_assert(nw_event_level(&plan, plan.events.item[1], level));
+	ck_assert_str_eq(level, "sp-level");
+	ck_assert(!nw_event_level(&plan, plan.events.item[2], level));
+	ck_assert(nw_event_level(&plan, plan.events.item[3], level));
+	ck_assert_str_eq(level, "frame+level");
+	nw_plan_free(&plan);
+	make_levels(false);
+	ck_assert(nw_event_level(&plan, plan.events.item[0], level));
+	ck_assert(!nw_event_level(&plan, plan.events.item[1], level));
+	teardown();
+	/* a function that pops its arguments may have popped more */
+	a = pb_image(&selection, "/bin/a");
+	a->arch = nw_arch_by_name("i386");
+	add(a, "uprobe", 0x100, NULL, "");
+	add(a, "uretprobe", 0x100, NULL, "");
+	make_levels(true);
+	ck_assert(!nw_event_level(&plan, plan.events.item[1], level));
+	teardown();
+}
+END_TEST
+
 /* A return that is a place in the code, in front of the instruction. */
 START_TEST(a_return_instruction_has_popped_nothing)
 {
@@ -268,6 +321,6 @@ END_TEST
 UNIT_MAIN("plan_stack", pairs_in_one_function_have_their_frames,
 	  a_call_s_two_ends_have_it_and_nothing_else,
 	  it_stands_behind_the_numbers_under_a_name_that_is_free,
-	  every_architecture_has_its_own, a_return_instruction_has_popped_nothing,
-	  a_saved_plan_has_it_too, calls_of_go_s_say_whose_they_are,
-	  a_damaged_one_is_refused)
+	  every_architecture_has_its_own, for_the_kernel_both_ends_have_an_expression,
+	  a_return_instruction_has_popped_nothing, a_saved_plan_has_it_too,
+	  calls_of_go_s_say_whose_they_are, a_damaged_one_is_refused)

@@ -319,5 +319,6 @@ struct nw_caps nw_features_caps(const struct nw_features *features)
 		.maxactive = features->has[NW_FEATURE_MAXACTIVE],
 		.long64 = features->long64,
 		.partial = features->has[NW_FEATURE_ARRAYS] && keeps_partial_loads(),
+		.immediate = features->has[NW_FEATURE_IMMEDIATE],
 	};
 }

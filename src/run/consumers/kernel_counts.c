@@ -247,6 +247,12 @@ static struct nw_counted_thread *thread_of(struct threads *threads,
 	return thread;
 }
 
+static void free_threads(struct threads *threads)
+{
+	nw_vec_free(&threads->list);
+	nw_hash_table_free(&threads->numbers);
+}
+
 static bool holds(const nw_vec_u32 *probes, uint32_t probe)
 {
 	nw_vec_each (probes, item)
@@ -260,7 +266,7 @@ static int count_threads(const struct nw_kernel_counts *c, uint32_t span,
 			 const struct nw_counted_map *map, struct threads *threads)
 {
 	const struct nw_span_def *def = &c->spans->item[span];
-	const bool keyed = nw_kernel_counts_keyed(def);
+	const bool keyed = nw_kernel_counts_by_key(c, span);
 	const bool hits = map->what == NW_COUNTED_HITS && !keyed, own = map->span == span;
 	const bool starts = (hits && holds(&def->starts, map->probe)) ||
 			    (keyed && own && map->what == NW_COUNTED_STARTS);
@@ -301,10 +307,29 @@ static uint64_t nested_times(const struct nw_kernel_counts *c,
 		       : 0;
 }
 
+/*
+ * Adds what lacks its start or its end in one frame to the counts of the thread. Probes in one function may still be hit in different
+ * frames, where one call ends what another one has begun; then each end lacks its start.
+ */
+static int add_misfits(const struct nw_kernel_counts *c, uint32_t span,
+		       const struct nw_counted_thread *frame, struct threads *threads)
+{
+	const uint64_t key[NW_KERNEL_MAP_KEYS] = {frame->key[0]};
+
+	if (!c->framed[span] || c->spans->item[span].call)
+		return 0;
+	struct nw_counted_thread *thread = thread_of(threads, key);
+	if (!thread)
+		return -ENOMEM;
+	thread->starts += frame->starts - nw_min64(frame->starts, frame->matched);
+	thread->ends += frame->ends - nw_min64(frame->ends, frame->matched);
+	return 0;
+}
+
 static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 			   struct nw_summary *summary)
 {
-	struct threads threads = {0};
+	struct threads threads = {0}, misfits = {0};
 	const struct nw_span_def *def = &c->spans->item[span];
 	const bool keyed = nw_kernel_counts_keyed(def);
 	const struct nw_counted_map of = {
@@ -324,6 +349,8 @@ static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 				summary, group, span,
 				thread->starts - nw_min64(thread->starts, thread->matched),
 				thread->ends - nw_min64(thread->ends, thread->matched));
+			if (found == 0)
+				found = add_misfits(c, span, thread, &misfits);
 		}
 		ret = found < 0 ? found : ret;
 		if (c->nested_times && !c->nested)
@@ -333,8 +360,11 @@ static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 		if (keyed && map->span == span && map->what == NW_COUNTED_ENDS &&
 		    (c->others[map->probe] || c->others[def->starts.item[0]]))
 			c->mixed = def;
-	nw_vec_free(&threads.list);
-	nw_hash_table_free(&threads.numbers);
+	nw_vec_each (&misfits.list, thread)
+		if (nested_times(c, thread))
+			c->misfit = def;
+	free_threads(&threads);
+	free_threads(&misfits);
 	return ret;
 }
 
@@ -424,16 +454,32 @@ int nw_kernel_counts_check(const struct nw_kernel_counts *c, struct nw_error *er
 			"--engine=stream tells them apart; --all counts all processes");
 		return -ENOTSUP;
 	}
+	if (c->misfit && !c->nested) {
+		nw_fail(err, ENOTSUP,
+			"--engine=kernel: the span %s does not begin and end in one call of its function, as its probes suggest: by call frames its ends have no starts",
+			c->misfit->name);
+		nw_error_hint(
+			err,
+			"--engine=stream finds that out; or say that it does not nest, in --span: ...,nest=no");
+		return -ENOTSUP;
+	}
 	if (!c->nested)
 		return 0;
-	const bool keyed = nw_kernel_counts_keyed(c->nested);
+	const size_t span = (size_t)(c->nested - c->spans->item);
+	const bool framed = c->framed[span], keyed = nw_kernel_counts_keyed(c->nested);
 	nw_fail(err, ENOTSUP,
 		nw_plural(
 			c->nested_times,
 			"--engine=kernel: the span %s began again before it had ended, %s, %ju time: the kernel keeps one start a %s, so its latencies are wrong",
 			"--engine=kernel: the span %s began again before it had ended, %s, %ju times: the kernel keeps one start a %s, so its latencies are wrong"),
-		c->nested->name, keyed ? "with one key" : "in one thread",
-		(uintmax_t)c->nested_times, keyed ? "key" : "thread");
+		c->nested->name,
+		keyed	 ? "with one key"
+		: framed ? "in one call frame"
+			 : "in one thread",
+		(uintmax_t)c->nested_times,
+		keyed	 ? "key"
+		: framed ? "call frame"
+			 : "thread");
 	nw_error_hint(err, "--engine=stream times nested and recursive spans");
 	return -ENOTSUP;
 }
@@ -454,6 +500,7 @@ void nw_kernel_counts_close(struct nw_kernel_counts *c)
 	nw_vec_free(&c->ended);
 	nw_hash_table_free(&c->ended_numbers);
 	free(c->event_file);
+	free(c->framed);
 	free(c->events);
 	free(c->hits);
 	free(c->others);

@@ -4,7 +4,8 @@
  * summary that hits would fill. kernel_triggers.c makes the triggers, kernel_counts.c reads them.
  *
  * A map for each probe has its hits by thread. A span has a variable a thread, which its start sets and its end takes away; the
- * difference goes to a synthetic event, whose triggers are its histogram (kernel_ranges.c).
+ * difference goes to a synthetic event, whose triggers are its histogram (kernel_ranges.c). Calls, and pairs of probes in one
+ * function, have a variable for each thread and frame, so they may nest.
  */
 #ifndef NOPWATCH_RUN_CONSUMERS_KERNEL_COUNTS_H
 #define NOPWATCH_RUN_CONSUMERS_KERNEL_COUNTS_H
@@ -70,6 +71,7 @@ struct nw_kernel_counts {
 	NW_VEC(struct nw_task) ended;	    /* threads that have ended, each number once */
 	struct nw_hash_table ended_numbers; /* by number: the index of its last thread */
 	size_t room;	     /* entries of all maps, also of those that keep starts */
+	bool *framed;	     /* by span: it is paired by thread and call frame */
 	uint64_t *hits;	     /* by probe: those of all groups */
 	uint64_t *others;    /* by probe: those of threads that do not count */
 	uint64_t dropped;    /* hits for which maps had no room */
@@ -80,6 +82,8 @@ struct nw_kernel_counts {
 	/* A span that began again before it had ended, on the same thread, and how often at least; NULL: none. */
 	const struct nw_span_def *nested;
 	uint64_t nested_times;
+	/* A span that is paired by frames, although its ends are in other frames than its starts; NULL: none. */
+	const struct nw_span_def *misfit;
 	/* A span that is paired by arguments, whose probes threads hit that do not count; NULL: none. */
 	const struct nw_span_def *mixed;
 	bool ended_all; /* all records of threads were read */
@@ -103,6 +107,12 @@ int nw_kernel_counts_add_map(struct nw_kernel_counts *counts,
 static inline bool nw_kernel_counts_keyed(const struct nw_span_def *def)
 {
 	return def->key != NW_KEY_TID || *def->end_key_name;
+}
+/* Is a span paired by more than the thread? Then a thread has rows for each of its keys. */
+static inline bool nw_kernel_counts_by_key(const struct nw_kernel_counts *counts,
+					   uint32_t span)
+{
+	return nw_kernel_counts_keyed(&counts->spans->item[span]) || counts->framed[span];
 }
 
 /* A value and the keys that stand before it. */

@@ -432,6 +432,19 @@ static int add_part(const struct nw_kernel_counts *c, const struct nw_span_def *
 	return 0;
 }
 
+/* The key of a call is its thread and its frame. */
+static int key_of_frame(const struct nw_kernel_counts *c, uint32_t probe, size_t number,
+			struct key *out)
+{
+	const struct nw_plan *plan = &c->run->result->plan;
+	char level[64];
+
+	nw_event_level(plan, event_of(plan, probe, number), level);
+	snprintf(out->fields, sizeof(out->fields), "common_pid,%.50s", level);
+	snprintf(out->types, sizeof(out->types), "pid,frame,");
+	return 0;
+}
+
 /* Finds the fields of the key of an event of a span. */
 static int find_key(const struct nw_kernel_counts *c, const struct nw_span_def *def,
 		    uint32_t probe, size_t number, bool is_end, struct key *out,
@@ -443,6 +456,8 @@ static int find_key(const struct nw_kernel_counts *c, const struct nw_span_def *
 	int ret = copy ? 0 : nw_no_memory(err), parts = 0;
 
 	*out = (struct key){.fields = ""};
+	if (c->framed[def - c->spans->item])
+		return key_of_frame(c, probe, number, out);
 	while (ret == 0 && (name = strsep(&rest, "+"))) {
 		if (++parts > NW_KERNEL_MAP_KEYS)
 			return refuse_span(
@@ -479,7 +494,7 @@ static int add_end(struct nw_kernel_counts *c, uint32_t span, uint32_t end, size
 		   size_t number, const char *fields, const char *synthetic,
 		   const struct passed *passed)
 {
-	const bool keyed = nw_kernel_counts_keyed(&c->spans->item[span]);
+	const bool keyed = nw_kernel_counts_by_key(c, span);
 	const struct nw_plan *plan = &c->run->result->plan;
 	const struct nw_event *start = event_of(plan, c->spans->item[span].starts.item[0],
 						0);
@@ -505,7 +520,7 @@ static int add_start(struct nw_kernel_counts *c, uint32_t span, const char *fiel
 {
 	const uint32_t start = c->spans->item[span].starts.item[0];
 	struct nw_counted_map map = {.what = NW_COUNTED_STARTS,
-				     .large = nw_kernel_counts_keyed(&c->spans->item[span]),
+				     .large = nw_kernel_counts_by_key(c, span),
 				     .file = c->event_file[start],
 				     .probe = start,
 				     .span = span,
@@ -562,6 +577,30 @@ static int add_span(struct nw_kernel_counts *c, uint32_t span, struct nw_error *
 	    add_start(c, span, key.fields, &passed) < 0)
 		return nw_no_memory(err);
 	return add_ends(c, span, &key, synthetic, &passed, err);
+}
+
+/* Do all events of these probes tell the frame? */
+static bool tell_frame(const struct nw_kernel_counts *c, const nw_vec_u32 *probes)
+{
+	const struct nw_plan *plan = &c->run->result->plan;
+	char level[64];
+
+	nw_vec_each (probes, probe)
+		for (size_t i = 0; i < c->events[*probe]; i++)
+			if (!nw_event_level(plan, event_of(plan, *probe, i), level))
+				return false;
+	return true;
+}
+
+/* Is the span to be paired by thread and frame? A span that the user says does not nest is not: a thread's starts need one row. */
+static int find_framed(const struct nw_kernel_counts *c, const struct nw_span_def *def)
+{
+	int framed = def->call && !nw_kernel_counts_keyed(def)
+			     ? 1
+			     : nw_span_is_framed(&c->run->result->selection, def);
+
+	return framed > 0 ? tell_frame(c, &def->starts) && tell_frame(c, &def->ends)
+			  : framed;
 }
 
 /* A variable belongs to one event: of several, an end would not know which start was the last. */
@@ -632,6 +671,7 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 		.others = calloc(probes + 1, sizeof(*out->others)),
 		.event_file = calloc(probes + 1, sizeof(*out->event_file)),
 		.events = calloc(probes + 1, sizeof(*out->events)),
+		.framed = calloc(m->spans.count + 1, sizeof(*out->framed)),
 	};
 	const char *lacks = nw_run_cannot_count(run);
 	int ret = lacks ? refuse(err, lacks) : check_asked(m, run->request, err);
@@ -644,6 +684,7 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 			ret = check_ends(out, def, err);
 	}
 	if (ret == 0 && (!out->hits || !out->others || !out->event_file || !out->events ||
+			 !out->framed ||
 			 nw_strings_addf(&out->triggers.synthetic, "%s u64 lat",
 					 result->plan.group) < 0))
 		ret = nw_no_memory(err);
@@ -651,8 +692,11 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 		ret = add_event(out, i, err);
 	nw_vec_each (&m->spans, def)
 		ret = ret == 0 ? check_start(out, def, err) : ret;
-	for (uint32_t i = 0; ret == 0 && i < m->spans.count; i++)
-		ret = add_span(out, i, err);
+	for (uint32_t i = 0; ret == 0 && i < m->spans.count; i++) {
+		const int framed = find_framed(out, &m->spans.item[i]);
+		out->framed[i] = framed > 0;
+		ret = framed < 0 ? nw_no_memory(err) : add_span(out, i, err);
+	}
 	for (uint32_t i = 0; ret == 0 && i < probes; i++)
 		for (size_t event = 0; ret == 0 && event < out->events[i]; event++)
 			ret = add_probe(out, m, i, event, err);
