@@ -80,6 +80,8 @@ for how in less unnamed nothing error; do
   is "the reason, and less ($how)" "$(judged $how --facts)" ""
 done
 
+# The chains of 14 functions that an earlier command has met with the same error are left out: the choice goes to what a command has of its own.
+[ -n "${ALL:-}" ] || choice=(--most 8 --seen "$PWD/seen")
 fails_well "list" "$NOPWATCH" list "$SERVER"
 fails_well "list -v" "$NOPWATCH" list -v "$SERVER"
 fails_well "list -j" "$NOPWATCH" list -j "$SERVER"

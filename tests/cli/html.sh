@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib/page.sh"
 cd "$TEST_DIR" || exit 1
 
+keep_browser
 sample=$TESTS_LIB/../demo/sample.dat
 # line COMM-TID CPU TIME EVENT
 line() { printf '%16s-%-7d [%03d] ..... %12s: %s\n' "$@"; }
@@ -168,6 +169,7 @@ page many.html
 holds "and it says that there is more" many.json "first['left_out'] and len(first['rows']) > 500"
 "$NOPWATCH" report -f html -o spans.html many.txt
 page spans.html
+end_browser
 holds "40 spans without groups are all there" spans.json \
   "not first['left_out'] and len([r for r in first['rows'] if r['type'] == 'span' and r['columns']]) == 40"
 finish

@@ -20,13 +20,14 @@ readelf -d "$NOPWATCH" 2>/dev/null | grep -q NEEDED || skip_all "nothing can be 
 errors=(EMFILE EIO ENOMEM EINTR EAGAIN)
 next_error=0
 live=
+choice=() # options for all commands
 export FIGURES=$PWD/figures
 
 fails_with() { # NAME OPTION... COMMAND...
   local what=$1 said status
   shift
   # shellcheck disable=SC2086 # none, or one word
-  said=$(${FAULTS_IN:-} "$TESTS_LIB/faults" "$@" 2>&1)
+  said=$(${FAULTS_IN:-} "$TESTS_LIB/faults" "${choice[@]}" "$@" 2>&1)
   status=$?
   case $status in
   0) pass "$what" ;;
