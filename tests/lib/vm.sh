@@ -485,6 +485,16 @@ vm_check_engine_night() {
   is "nothing is left" "$(cat night.left)" ""
 }
 
+# Killed at each step: all of it is there afterwards, or nothing.
+vm_check_engine_kill() {
+  comment "command, kills, moments, all was there, each N-th of them: $(paste -sd ',' kills.tried)"
+  is "killed at each step, add, stat and remove leave all or nothing" "$(cat kills)" ""
+  ok "at each step" awk '$3 < 100 || $2 < $3 / 2 / $5 { exit 1 } END { exit NR == 0 }' kills.tried
+  ok "add and remove leave all, or nothing, and stat nothing" awk '$1 == "stat" ? $4 : !$4 || $4 >= $2 { exit 1 }' kills.tried
+  is "the program that was hit lives" "$(cat kill.server)" alive
+  holds "and what counts afterwards is right" kill_then.json "span('myserver:parse')['count'] == 100"
+}
+
 # Calls that nest, paired by the kernel by thread and frame, beside the stream, which pairs them so, too.
 vm_check_engine_frames() {
   local name known='[(r["span"], r["count"], r["unmatched_starts"], r["unmatched_ends"]) for r in of("span")]'
@@ -513,15 +523,24 @@ vm_check_engine_frames() {
   holds "nest=no pairs by thread" frames_flat.json "span('w')['count'] > 0"
 }
 
-vm_check_engine_postgres() {
-  local name
-  comment "$(tail -n 5 postgres.log | paste -sd '|')"
-  for name in postgres_queries postgres_args; do
-    is "both engines end well ($name)" "$(xargs <$name.status)" "0 0"
-    has "the kernel counts ($name)" "$(cat $name.err)" "the kernel counts"
-    ok "and agree ($name)" vm_engine_agrees $name
-  done
-  holds "each query" postgres_queries.kernel.json "span('postgresql:query')['count'] >= 300"
+# Programs of others (tests/vm/foreign), watched by both engines.
+vm_check_engine_foreign() {
+  local name known='[(r["probe"], r["hits"]) for r in of("probe")], [(r["span"], r["count"]) for r in of("span")]'
+  comment "$(paste -sd '|' foreign.log | tail -c 600)"
+  ok "there are programs" test -s foreign
+  while read -r name; do
+    comment "$name: $(j "$name.kernel.json" "$known"), $(paste -sd ' ' "$name.said")"
+    is "both engines end well ($name)" "$(xargs <"$name.status")" "0 0"
+    has "the kernel counts ($name)" "$(cat "$name.err")" "the kernel counts"
+    ok "and agree ($name)" vm_engine_agrees "$name"
+  done <foreign
+  [ ! -f postgres_queries.status ] || holds "each query" postgres_queries.kernel.json "span('postgresql:query')['count'] >= 300"
+  [ ! -f java_spans.status ] || holds "each sleep, and each collection" java_spans.kernel.json \
+    "span('hotspot:thread__sleep')['count'] == 200 and span('hotspot:gc')['count'] >= 10"
+  [ ! -f java_calls.status ] || holds "each call" java_calls.kernel.json "probe('hotspot:method__entry')['hits'] >= 5000"
+  [ ! -f python_spans.status ] || holds "each collection of python" python_spans.kernel.json "span('python:gc')['count'] >= 50"
+  [ ! -f python_calls.status ] || holds "each call of python, and of malloc" python_calls.kernel.json \
+    "probe('python:function__entry')['hits'] >= 3000 and span('malloc')['count'] >= 1000"
 }
 
 # The kernel's own way: hist triggers, synthetic events, and actions as they are written since 5.1 (error_log is of 5.2).
