@@ -1,48 +1,26 @@
 // SPDX-License-Identifier: MIT
 /* report: prints the summary of a recording, like stat --from FILE, or one summary of several results. */
-#include <string.h>
-
 #include "kernel/recovery/kept.h"
 #include "saved.h"
 #include "stat.h"
 
-/* Options that say what is counted belong to `add`. Returns the first one; NULL: there is none. */
-static const char *asks_for_more(const struct nw_args *args)
-{
-	return args->by		    ? "--by"
-	       : args->spans.count  ? "--span"
-	       : args->hists.count  ? "--hist"
-	       : args->interval_ns  ? "-i"
-	       : args->stacks.count ? "--stack"
-	       : args->words.count  ? "FILE"
-				    : NULL;
-}
-
 /* --kernel NAME: the summary of counts that stay, with what `add` was asked for. */
 static int report_kept(const struct nw_args *args)
 {
-	const char *more = asks_for_more(args);
 	struct nw_args stat = *args;
 	struct nw_kept kept = {0};
 	struct nw_error err;
 	int ret =
-		more ? nw_fail_usage(
-			       &err,
-			       "--kernel reads what the kernel has counted: %s was to be said to `nopwatch add`",
-			       more)
-		     : nw_kept_read(args->kernel, &kept, &err);
+		args->words.count || args->from
+			? nw_fail_usage(
+				  &err,
+				  "--kernel reads what the kernel has counted, and no FILE")
+			: nw_kept_read(args->kernel, &kept, &err);
 
 	if (ret < 0)
 		return nw_failure(&nw_cmd_report, &err);
 	stat.kept = &kept;
-	stat.by = kept.by;
 	stat.engine = NW_ENGINE_KERNEL;
-	memset(&stat.spans, 0, sizeof(stat.spans));
-	memset(&stat.hists, 0, sizeof(stat.hists));
-	stat.spans.item = (const char **)kept.spans.item;
-	stat.spans.count = kept.spans.count;
-	stat.hists.item = (const char **)kept.hists.item;
-	stat.hists.count = kept.hists.count;
 	int status = nw_cmd_stat.run(&stat);
 	nw_kept_free(&kept);
 	return status;
@@ -57,7 +35,13 @@ static int run(const struct nw_args *args)
 		return report_kept(args);
 	if (args->diff || args->has_after || args->limits.count)
 		return nw_report_diff(args, &nw_cmd_report);
-	stat.from = args->words.count ? args->words.item[0] : "trace.dat";
+	if (args->from && args->words.count) {
+		nw_fail_usage(&err, "--from %s and %s: several files go without --from",
+			      args->from, args->words.item[0]);
+		return nw_failure(&nw_cmd_report, &err);
+	}
+	if (!args->from)
+		stat.from = args->words.count ? args->words.item[0] : "trace.dat";
 	int merged = args->words.count > 1 || nw_by_has_host(args->by)
 			     ? 1
 			     : nw_is_json_file(stat.from, &err);
@@ -98,6 +82,6 @@ const struct nw_command nw_cmd_report = {
 		"< -10%; METRIC is rate, mean, p50, p90, p99, p99.9 or max. With --by, NAME is NAME[GROUP].",
 	.shows = NW_SHOWS_REPORTS,
 	.options = NW_OPTIONS_REPORT NW_OPTIONS_PRINTED
-	"stack no-demangle diff fail-if kernel state-dir",
+	"stack no-demangle diff fail-if kernel from state-dir",
 	.run = run,
 };

@@ -54,6 +54,6 @@ const struct nw_command nw_cmd_top = {
 		"With --from FILE a recording is looked at. What CMD prints comes at the end. Where\n"
 		"stdout is no terminal, or TERM is dumb, it is stat -i 500ms.",
 	.shows = NW_SHOWS_REPORTS,
-	.options = NW_OPTIONS_STAT,
+	.options = NW_OPTIONS_STAT "engine ",
 	.run = run,
 };

@@ -6,9 +6,7 @@
 #include <stdio.h>
 
 #include "kernel/manage/manage.h"
-#include "kernel/recovery/kept.h"
 #include "request.h"
-#include "run/consumers/reports.h"
 
 const char *nw_counts_options(const struct nw_args *args)
 {
@@ -144,28 +142,39 @@ static int add(const struct nw_args *args, const struct nw_consumer *consumer,
 	return sink.closed ? 0 : ret;
 }
 
-int nw_counts_add(const struct nw_args *args)
+int nw_counts_open(const struct nw_args *args, struct nw_counts *out, struct nw_error *err)
 {
-	const char *name = args->name ? args->name : "counts";
-	const struct nw_reports_options options = options_of(args);
-	/* The words are those of the command line. */
-	const struct nw_kept kept = {.by = (char *)(uintptr_t)args->by,
+	out->kept = (struct nw_kept){.by = (char *)(uintptr_t)args->by,
 				     .spans = {.item = (char **)(uintptr_t)args->spans.item,
 					       .count = args->spans.count},
 				     .hists = {.item = (char **)(uintptr_t)args->hists.item,
 					       .count = args->hists.count}};
-	struct nw_reports reports;
+	out->options = options_of(args);
+	int ret = nw_reports_open(&out->options, &out->reports, err);
+	if (ret == 0)
+		out->consumer = nw_reports_consumer(&out->reports);
+	return ret;
+}
+
+void nw_counts_close(struct nw_counts *counts, int ret, struct nw_error *err)
+{
+	if (ret < 0 && counts->reports.measure.failure.code)
+		*err = counts->reports.measure.failure;
+	nw_reports_free(&counts->reports);
+}
+
+int nw_counts_add(const struct nw_args *args)
+{
+	const char *name = args->name ? args->name : "counts";
+	struct nw_counts counts;
 	struct nw_error err;
 	int ret = check(args, name, &err);
 
 	if (ret == 0)
-		ret = nw_reports_open(&options, &reports, &err);
+		ret = nw_counts_open(args, &counts, &err);
 	if (ret < 0)
 		return nw_failure(&nw_cmd_add, &err);
-	const struct nw_consumer consumer = nw_reports_consumer(&reports);
-	ret = add(args, &consumer, &kept, name, &err);
-	if (ret < 0 && reports.measure.failure.code)
-		err = reports.measure.failure;
-	nw_reports_free(&reports);
+	ret = add(args, &counts.consumer, &counts.kept, name, &err);
+	nw_counts_close(&counts, ret, &err);
 	return ret < 0 ? nw_failure(&nw_cmd_add, &err) : NW_EXIT_OK;
 }

@@ -81,8 +81,7 @@ static const struct habit not_needed[] = {
 	{" status -a status --all ", "status needs no option: it shows all events"},
 	{" features -v features -a features --all features --verbose ",
 	 "features needs no option: it shows all that was found"},
-	{" report --from report --input ",
-	 "a recording needs no option: nopwatch report FILE"},
+	{" report --input ", "a recording needs no option: nopwatch report FILE"},
 	{" recipe -l recipe --list ", "`nopwatch recipe` lists the recipes"},
 	{" help -a help --all ", "`nopwatch help` lists the commands"},
 };

@@ -197,6 +197,11 @@ uint64_t nw_summary_crowded_out(const struct nw_summary *s, size_t *most)
 	return s->crowded_out;
 }
 
+void nw_summary_spare_bins(struct nw_summary *s)
+{
+	s->options.bins = false;
+}
+
 size_t nw_summary_groups(const struct nw_summary *s)
 {
 	return s->groups.count;

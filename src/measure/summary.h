@@ -397,6 +397,8 @@ const struct nw_group_rows *nw_summary_rows(const struct nw_summary *summary, si
 					    bool total);
 /* Ends an interval: adds the current rows to the total and clears them. */
 int nw_summary_next_interval(struct nw_summary *summary);
+/* nw_summary_next_bin() is not called, in spite of the options. To be said before anything is counted. */
+void nw_summary_spare_bins(struct nw_summary *summary);
 /* Returns how often a probe was hit since the start. Only without grouping. */
 uint64_t nw_summary_probe_hits(const struct nw_summary *summary, size_t probe);
 uint64_t nw_summary_lost(const struct nw_summary *summary);

@@ -381,7 +381,9 @@ bool nw_event_level(const struct nw_plan *plan, const struct nw_event *event, ch
 	nw_vec_each (&event->places, place) {
 		const struct nw_stack_field *stack =
 			&plan->points.item[place->planned].stack;
-		if (stack->field < 0 || stack->loose || stack->goroutine || place->part ||
+		/* a plan that was read may come from anywhere */
+		if (stack->field < 0 || (size_t)stack->field >= event->fields.count ||
+		    stack->loose || stack->goroutine || place->part ||
 		    (first && first->field != stack->field))
 			return false;
 		const size_t behind = (size_t)stack->field + 1;

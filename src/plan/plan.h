@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "find/probe/probe.h"
+#include "triggers.h"
 
 /* Limits of kernel/trace/trace_probe.h: MAX_ARGSTR_LEN, MAX_TRACE_ARGS, WRITE_BUFSIZE. */
 #define NW_MAX_EXPRESSION 63
@@ -444,6 +445,10 @@ struct nw_script_options {
 	uint64_t duration_ns;  /* 0: until it is ended */
 	uint64_t buffer_bytes; /* per CPU, 0: a default */
 	bool force;	       /* another file is a warning, not an error */
+	/* The kernel counts: nw_script_triggers() for each kind of rows, and nw_script_maps(); NULL: it records. */
+	const char *counting;
+	const char *header; /* NULL: the plan's lines */
+	bool tasks; /* it is told which threads there are at the end, and recorded which begin and end */
 };
 
 /*
@@ -452,8 +457,20 @@ struct nw_script_options {
  * those of nw_plan_save(), then "start TIME" and "end"; "lost COUNT" and "stop TIME" come last.
  * The plan must have one place an event. EINVAL: paths that it cannot open there; ENAMETOOLONG.
  */
+/*
+ * If the kernel counts, nothing of the events is recorded. The header has the lines of `options->header`, and "rows buckets" or
+ * "rows eighths". Behind the recorded lines come "task TID PROCESS NAME" of the threads that live then, and "map SYSTEM EVENT" for
+ * each event, by its name in the plan, with the text of its file `hist` in lines of their own.
+ */
 int nw_script_make(const struct nw_armed *armed, const struct nw_script_options *options,
 		   struct nw_buf *out, struct nw_error *err);
+
+/* Appends the function of a script that sets these triggers (rows: "buckets" or "eighths"), and those that make the synthetic
+ * events and read the maps. */
+void nw_script_triggers(const struct nw_plan *plan, const struct nw_triggers *triggers,
+			const char *rows, struct nw_buf *out);
+void nw_script_maps(const struct nw_plan *plan, const struct nw_triggers *triggers,
+		    struct nw_buf *out);
 
 /* Can the kernel's grammar carry this path? It must be absolute, without '#' and without anything that the kernel
  * takes for a blank. */

@@ -12,6 +12,7 @@
 
 enum {
 	DEFAULT_BUFFER_KB = 4096,
+	COUNTING_BUFFER_KB = 256, /* for births and ends of threads, if at all */
 	/* file descriptors that every shell can name, and that it does not use itself */
 	FIRST_FD = 3,
 	LAST_FD = 9,
@@ -99,15 +100,92 @@ static void write_event(const struct nw_plan *plan, const struct nw_event *event
 	nw_buf_addc(out, '\n');
 }
 
-/* ---- the ring buffer ----------------------------------------------------------------- */
+/* ---- counting ------------------------------------------------------------------------- */
 
-static void write_setting(const struct nw_setting *setting, const char *value,
+/* Writes a word for a shell, with its own group in place of the plan's. */
+static void write_word(const struct nw_plan *plan, const char *text, struct nw_buf *out)
+{
+	const size_t len = strlen(plan->group);
+
+	nw_buf_addc(out, ' ');
+	for (const char *at; (at = strstr(text, plan->group)); text = at + len) {
+		nw_cleanup(nw_free_ptr) char *before = strndup(text, (size_t)(at - text));
+		out->failed |= !before;
+		if (before && *before)
+			nw_buf_add_shell(out, before);
+		nw_buf_adds(out, "\"$nw_group\"");
+	}
+	if (*text)
+		nw_buf_add_shell(out, text);
+}
+
+static void write_trigger(const struct nw_plan *plan, const struct nw_hist_trigger *trigger,
 			  struct nw_buf *out)
 {
+	nw_buf_adds(out, "  nw_hist");
+	write_word(plan, trigger->synthetic ? "synthetic" : plan->group, out);
+	write_word(plan, trigger->event, out);
+	write_word(plan, trigger->text, out);
+	nw_buf_addc(out, ' ');
+	nw_buf_add_shell(out, trigger->filter);
+	nw_buf_adds(out, trigger->paused ? " yes\n" : " ''\n");
+}
+
+void nw_script_triggers(const struct nw_plan *plan, const struct nw_triggers *triggers,
+			const char *rows, struct nw_buf *out)
+{
+	nw_buf_printf(
+		out,
+		"# shellcheck disable=SC2016 # the kernel's variables\nnw_hists_%s() {\n",
+		rows);
+	nw_vec_each (&triggers->list, trigger)
+		write_trigger(plan, trigger, out);
+	nw_buf_adds(out, "}\n\n");
+}
+
+void nw_script_maps(const struct nw_plan *plan, const struct nw_triggers *triggers,
+		    struct nw_buf *out)
+{
+	nw_buf_adds(out, "nw_synthetic_of_this() {\n");
+	nw_vec_each (&triggers->synthetic, definition) {
+		nw_buf_adds(out, "  nw_synthetic");
+		write_word(plan, *definition, out);
+		nw_buf_addc(out, '\n');
+	}
+	/* Latencies are read first, then the ends and then the starts: see nw_kernel_counts_read(). */
+	nw_buf_adds(out, "}\n\nnw_maps_of_this() {\n");
+	for (size_t i = triggers->synthetic.count; i-- > 1;) {
+		const char *definition = triggers->synthetic.item[i];
+		nw_cleanup(nw_free_ptr) char *name = strndup(definition,
+							     strcspn(definition, " "));
+		out->failed |= !name;
+		if (!name)
+			return;
+		nw_buf_adds(out, "  nw_map synthetic");
+		write_word(plan, name, out);
+		nw_buf_printf(out, " %s\n", name);
+	}
+	for (size_t i = plan->events.count; i-- > 0;)
+		nw_buf_printf(out, "  nw_map \"$nw_group\" %s %s\n",
+			      plan->events.item[i]->name, plan->events.item[i]->name);
+	nw_buf_adds(out, "}\n\n");
+}
+
+/* ---- the ring buffer ----------------------------------------------------------------- */
+
+static void write_setting(const struct nw_script_options *options,
+			  const struct nw_setting *setting, const char *value,
+			  struct nw_buf *out)
+{
+	/* Of what is counted, births say whose a thread is that has ended. */
+	const bool births = options->counting && options->tasks;
+
+	if (options->counting && setting->own && !options->tasks)
+		return;
 	nw_buf_printf(out, "  %s%snw_put \"$nw_dir/%s\" %s\n",
 		      setting->own ? "[ -z \"$nw_instance\" ] || " : "",
-		      setting->heirs ? "[ -z \"$nw_heirs\" ] || " : "", setting->file,
-		      value);
+		      setting->heirs && !births ? "[ -z \"$nw_heirs\" ] || " : "",
+		      setting->file, value);
 }
 
 /* ---- the header --------------------------------------------------------------------- */
@@ -146,7 +224,10 @@ static void write_options(const struct nw_script_options *options, const char *p
 	nw_buf_addc(out, '\n');
 	nw_buf_printf(out, "nw_buffer_kb=%" PRIu64 "\n",
 		      options->buffer_bytes ? (options->buffer_bytes + 1023) / 1024
+		      : options->counting   ? COUNTING_BUFFER_KB
 					    : DEFAULT_BUFFER_KB);
+	nw_buf_printf(out, "nw_counts=%s\nnw_tasks=%s\n", options->counting ? "yes" : "",
+		      options->tasks ? "yes" : "");
 	nw_buf_printf(out, "nw_force=%s\n\n", options->force ? "yes" : "");
 }
 
@@ -157,10 +238,11 @@ int nw_script_make(const struct nw_armed *armed, const struct nw_script_options 
 	struct nw_buf saved = {0};
 
 	nw_plan_save(armed, &saved);
-	nw_buf_adds(out, "#!/bin/sh\n"
-			 "# Made by nopwatch " NOPWATCH_VERSION
-			 ". Run as root: sh SCRIPT >FILE, then nopwatch stat --from FILE;\n"
-			 "# or: ssh HOST sh <SCRIPT | nopwatch stat --from -\n#\n");
+	nw_buf_adds(out,
+		    "#!/bin/sh\n"
+		    "# Made by nopwatch " NOPWATCH_VERSION
+		    ". Run as root: sh SCRIPT >FILE, then nopwatch report --from FILE;\n"
+		    "# or: ssh HOST sh <SCRIPT | nopwatch report --from -\n#\n");
 	nw_vec_each (&plan->selection->probes, probe) {
 		nw_buf_adds(out, "#   ");
 		nw_buf_add_escaped(out, (*probe)->label, strlen((*probe)->label));
@@ -185,13 +267,14 @@ int nw_script_make(const struct nw_armed *armed, const struct nw_script_options 
 	nw_buf_adds(out, "'\n\nnw_before_arming() {\n");
 	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
 		if (nw_settings[i].script)
-			write_setting(&nw_settings[i], nw_settings[i].value, out);
-	nw_buf_adds(out, "}\n\nnw_after_disarming() {\n");
+			write_setting(options, &nw_settings[i], nw_settings[i].value, out);
+	nw_buf_adds(out, "}\n\nnw_after_disarming() {\n  :\n");
 	for (size_t i = 0; i < NW_SETTING_COUNT; i++)
 		if (nw_settings[i].script && nw_settings[i].after)
-			write_setting(&nw_settings[i], nw_settings[i].after, out);
+			write_setting(options, &nw_settings[i], nw_settings[i].after, out);
 	nw_buf_adds(out, "}\n\n");
-	write_header(nw_buf_str(&saved), out);
+	nw_buf_adds(out, options->counting ? options->counting : "");
+	write_header(options->header ? options->header : nw_buf_str(&saved), out);
 	nw_buf_adds(out, nw_script_body);
 	bool failed = saved.failed || out->failed;
 	nw_buf_free(&saved);

@@ -18,6 +18,7 @@ nw_cat=              # the reader
 nw_helpers=          # other processes
 nw_old=              # what the top-level buffer was set to: "NAME VALUE", a line each
 nw_note=             # the file that says the same, for whoever comes after a kill -9
+nw_counting=         # set: the kernel counts, and all triggers are set
 nw_inner=            # set: $$ is not the kernel's number
 nw_heirs=            # set: the kernel follows what -p's threads create
 nw_newline='
@@ -244,6 +245,7 @@ nw_event() {
   nw_events="$nw_events $2"
   nw_append "$nw_spec${6:+ $6}" && return
   nw_reason
+  [ -z "$nw_counts" ] || nw_die "the kernel refused $2, and what it counts belongs together$nw_why"
   nw_find_taken "$2" "$6"
   if [ -n "$nw_refused" ] && nw_append "$nw_spec$nw_taken"; then
     nw_say "$2 is recorded without$nw_refused: the kernel does not take that$nw_why"
@@ -286,6 +288,7 @@ nw_check_instance() {
     rmdir "$nw_instance" && nw_instance=
   fi
   nw_dir=$nw_top
+  [ -z "$nw_counts" ] || nw_die "this kernel has no ring buffers of one's own, which --engine=kernel needs"
   nw_say "the top-level ring buffer is used, since there is no other; what it holds is printed, too"
   for nw_one in $nw_events; do
     for nw_at in "$nw_top/events"/*/"$nw_one/enable"; do
@@ -383,6 +386,7 @@ nw_arm() {
   nw_armed=
   nw_before_arming
   nw_start=$(nw_now)
+  if [ -n "$nw_counts" ]; then nw_set_hists; return; fi
   for nw_one in $nw_events; do
     if nw_put "$nw_dir/events/$nw_group/$nw_one/enable" 1; then
       nw_armed=yes
@@ -414,10 +418,120 @@ nw_stop_recording() {
 }
 
 nw_disarm() {
+  [ -z "$nw_counts" ] || nw_remove_hists "$nw_group"
   for nw_one in $nw_events; do
     [ ! -e "$nw_dir/events/$nw_group/$nw_one/enable" ] || nw_put "$nw_dir/events/$nw_group/$nw_one/enable" 0
   done
   nw_after_disarming
+}
+
+# ---- the kernel counts -------------------------------------------------------------------------
+
+# Can it? Without rows of equal width (before 5.14) maps are eighths of powers of two, which 32-bit kernels cut at 2^32.
+nw_check_counting() {
+  nw_lacks=
+  nw_rows=buckets
+  nw_kernel_has '.buckets=size' || nw_rows=eighths
+  if ! nw_kernel_has 'hist trigger'; then
+    nw_lacks='no hist triggers (built without CONFIG_HIST_TRIGGERS, or before Linux 4.17)'
+  elif [ ! -e "$nw_top/synthetic_events" ]; then
+    nw_lacks='no synthetic events (built without CONFIG_SYNTH_EVENTS, or before Linux 4.17)'
+  elif [ ! -d "$nw_top/instances" ] || ! grep -qw mono "$nw_top/trace_clock"; then
+    nw_lacks="no ring buffers of one's own, or no trace clock mono"
+  elif [ "$nw_rows" = eighths ] && grep -q 'local_t commit;.*size:4;' "$nw_top/events/header_page" 2>/dev/null; then
+    nw_lacks='32 bits and hist triggers without .buckets=size (Linux 5.14)'
+  fi
+  [ -z "$nw_lacks" ] ||
+    nw_die "this kernel cannot count by itself (--engine=kernel): it has $nw_lacks; a script that is made without --engine=kernel reads each hit"
+}
+
+# DEFINITION
+nw_synthetic() {
+  { printf '%s\n' "$1" >>"$nw_top/synthetic_events"; } 2>/dev/null && return
+  nw_reason
+  nw_die "the kernel refuses the synthetic event '$1'$nw_why"
+}
+
+# SYSTEM EVENT TRIGGER FILTER PAUSED: those without variables begin to count when all are set.
+nw_hist() {
+  if [ "$nw_round" = cont ] && [ -z "$5" ]; then return; fi
+  nw_text=$3${5:+:$nw_round}${4:+ if $4}
+  { printf '%s\n' "$nw_text" >>"$nw_dir/events/$1/$2/trigger"; } 2>/dev/null && return
+  nw_reason
+  nw_die "the kernel refuses to count by itself: '$nw_text' of $2$nw_why"
+}
+
+nw_set_hists() {
+  nw_synthetic_of_this
+  for nw_round in pause cont; do "nw_hists_$nw_rows"; done
+  nw_counting=yes
+}
+
+# FILE WORD: take the triggers away that have this word.
+nw_remove_of() {
+  nw_list=$(cat "$1" 2>/dev/null)$nw_newline
+  while [ -n "$nw_list" ]; do
+    nw_line=${nw_list%%"$nw_newline"*}
+    nw_list=${nw_list#*"$nw_newline"}
+    case $nw_line in
+    hist:*"$2"*)
+      { printf '!%s\n' "${nw_line%% \[*}" >>"$1"; } 2>/dev/null || nw_say "a hist trigger stays in $1"
+      ;;
+    esac
+  done
+}
+
+# GROUP: its triggers go before what they refer to: maps of latencies, ends of spans, starts, synthetic events.
+nw_remove_hists() {
+  [ -d "$nw_top/events/synthetic/$1" ] || return
+  for nw_at in "$nw_dir/events/synthetic/$1"_*/trigger; do nw_remove_of "$nw_at" ''; done
+  for nw_word in ':onmatch(' ''; do
+    for nw_at in "$nw_dir/events/$1"/*/trigger; do nw_remove_of "$nw_at" "$nw_word"; done
+  done
+  for nw_at in "$nw_top/events/synthetic/$1"_* "$nw_top/events/synthetic/$1"; do
+    [ -d "$nw_at" ] || continue
+    nw_at=${nw_at##*/}
+    { printf '!%s\n' "$nw_at" >>"$nw_top/synthetic_events"; } 2>/dev/null || nw_say "the synthetic event $nw_at stays"
+  done
+}
+
+# SYSTEM EVENT NAME: what its triggers have counted. It is printed when the reader has ended.
+nw_map() {
+  nw_maps="$nw_maps#nw map $1 $3$nw_newline$(cat "$nw_dir/events/$1/$2/hist" 2>/dev/null)$nw_newline"
+}
+
+# A name as a word of the header: what is not plain is %XX.
+nw_escape() {
+  nw_word=
+  nw_rest=$1
+  while [ -n "$nw_rest" ]; do
+    nw_char=${nw_rest%"${nw_rest#?}"}
+    nw_rest=${nw_rest#?}
+    case $nw_char in
+    [a-zA-Z0-9._/:+@=-]) nw_word=$nw_word$nw_char ;;
+    *) nw_word=$nw_word%$(printf '%02X' "$(($(printf '%d' "'$nw_char") & 255))") ;;
+    esac
+  done
+  [ -n "$nw_word" ] || nw_word=-
+}
+
+# The threads that live now, with their names; of -p's processes only, if there are any.
+nw_list_tasks() {
+  for nw_at in /proc/[0-9]*/task/[0-9]*; do
+    nw_pid=${nw_at#/proc/} && nw_pid=${nw_pid%%/*}
+    case " ${nw_pids:-$nw_pid} " in *" $nw_pid "*) ;; *) continue ;; esac
+    nw_first_line "$nw_at/comm"
+    [ -n "$nw_line" ] || continue
+    nw_escape "$nw_line"
+    printf '#nw task %s %s %s\n' "${nw_at##*/}" "$nw_pid" "$nw_word"
+  done
+}
+
+# What the kernel has counted, in the order that no span lacks its start; then who the threads are.
+nw_take_counts() {
+  nw_maps=
+  nw_maps_of_this
+  [ -z "$nw_tasks" ] || [ -n "$nw_inner" ] || nw_maps="$(nw_list_tasks)$nw_newline$nw_maps"
 }
 
 # The trace clock now: "now ts: 1234.567890" of a CPU.
@@ -596,13 +710,16 @@ nw_end() {
     if nw_is_child "$nw_one"; then kill "$nw_one" 2>/dev/null; fi
   done
   if [ -n "$nw_dir" ]; then
+    [ -z "$nw_counting" ] || [ -z "$nw_cat" ] || nw_take_counts
     [ -z "$nw_instance$nw_old" ] || nw_stop_recording
     nw_stop=$(nw_now)
-    nw_disarm
+    [ -n "$nw_counting" ] || nw_disarm
     if [ -n "$nw_cat" ]; then
       nw_drain
+      [ -z "$nw_counting" ] || printf '%s' "$nw_maps" 2>/dev/null
       { [ -z "$nw_instance" ] || nw_lost; printf '#nw stop %s\n' "$nw_stop"; } 2>/dev/null
     fi
+    [ -z "$nw_counting" ] || nw_disarm # many triggers take a while, and the reader waits
     [ -z "$nw_old" ] || nw_restore
   fi
   nw_delete
@@ -631,12 +748,14 @@ nw_sweep_group() {
     nw_put "$nw_dir/trace_marker" 'nopwatch end'
     nw_put "$nw_dir/tracing_on" 0
     nw_put "$nw_dir/events/enable" 0
+    nw_remove_hists "$1"
     rmdir "$nw_dir" 2>/dev/null || { nw_nap 1 && rmdir "$nw_dir" 2>/dev/null; } || nw_say "instances/$1 stays: somebody reads it"
     nw_dir=
   else
     nw_put "$nw_top/events/$1/enable" 0
   fi
   for nw_event in "$nw_top/events/$1"/*/enable; do
+    [ -e "$nw_event" ] || continue
     nw_event=${nw_event%/enable}
     nw_append "-:$1/${nw_event##*/}"
   done
@@ -659,7 +778,7 @@ nw_put_back() {
 }
 
 nw_sweep() {
-  for nw_at in "$nw_top/events"/nopwatch_sh*_*; do
+  for nw_at in "$nw_top/events"/nopwatch_sh*_* "$nw_top/instances"/nopwatch_sh*_*; do
     [ -d "$nw_at" ] && nw_is_dead "${nw_at##*/}" && nw_sweep_group "${nw_at##*/}"
   done
   for nw_at in "$nw_state"/sh*_*.top; do
@@ -675,6 +794,7 @@ nw_main() {
   trap 'exit 0' HUP INT TERM PIPE
   nw_find_tracefs
   nw_identify
+  [ -z "$nw_counts" ] || nw_check_counting
   nw_sweep
   nw_files
   nw_make_instance
@@ -686,6 +806,7 @@ nw_main() {
   nw_arm
   nw_header
   nw_tell_pids
+  [ -z "$nw_counts" ] || printf '#nw rows %s\n' "$nw_rows"
   printf '#nw start %s\n#nw end\n' "$nw_start"
   cat "$nw_dir/trace_pipe" </dev/null &
   nw_cat=$!

@@ -415,11 +415,12 @@ int nw_run_as_shell(const struct nw_request *request, const struct nw_consumer *
 /*
  * Writes the probes of a request as a shell script for another machine (nw_script_make()). The request's pids are
  * processes of that machine. remotes: paths of files there, "FILE=PATH", or a PATH if there is only one file.
- * dangers: receives a sentence about each place that is left out because it would be too dangerous.
+ * dangers: receives a sentence about each place that is left out because it would be too dangerous. consumer: it lets the kernel
+ * count there, and request->keep says what; NULL: each hit is recorded.
  */
-int nw_request_script(const struct nw_request *request, const char *const *remotes,
-		      size_t remote_count, nw_strings *dangers, struct nw_buf *out,
-		      struct nw_error *err);
+int nw_request_script(const struct nw_request *request, const struct nw_consumer *consumer,
+		      const char *const *remotes, size_t remote_count, nw_strings *dangers,
+		      struct nw_buf *out, struct nw_error *err);
 /*
  * Opens tracefs and finds out what the kernel supports. assume: if that is impossible, assume that it supports
  * everything; fs->root is -1 then, and its path is the usual one.
@@ -471,6 +472,7 @@ struct nw_measure_options {
 	bool open;		 /* the spans that have not ended are asked for */
 	bool spans_only;	 /* there must be spans, since nothing else is shown */
 	bool bins;		 /* keep counts by time, for pictures */
+	bool spare_bins;	 /* unless the kernel counts, which keeps none */
 	/* Take hits one by one even if many at once would do, because groups or intervals may be requested later. */
 	bool one_by_one;
 	/* Functions that are called with this argument; each may be NULL. */

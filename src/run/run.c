@@ -407,6 +407,19 @@ int nw_run_set_state(struct nw_run *run, size_t probe, enum nw_state state, cons
 	return ret;
 }
 
+int nw_run_read_maps(const struct nw_run *run, bool synthetic, const char *event,
+		     nw_kernel_maps *out)
+{
+	return run->source->maps
+		       ? run->source->maps(run, synthetic, event, out)
+		       : nw_session_read_maps(run->live.session, synthetic, event, out);
+}
+
+const struct nw_kept *nw_run_kept(const struct nw_run *run)
+{
+	return run->kept;
+}
+
 const char *nw_run_cannot_count(const struct nw_run *run)
 {
 	return nw_triggers_lack(&run->live.features);

@@ -34,6 +34,9 @@ struct nw_run_source {
 	int (*check)(struct nw_run *run, struct nw_error *err);
 	/* Stops the source; records that it still has are handed out afterwards. */
 	int (*stop)(struct nw_run *run, struct nw_error *err);
+	/* Reads the maps of an event by which the kernel has counted, as nw_session_read_maps() does; NULL: those of the session. */
+	int (*maps)(const struct nw_run *run, bool synthetic, const char *event,
+		    nw_kernel_maps *out);
 	/* Completes the result. */
 	int (*finish)(struct nw_run *run, struct nw_error *err);
 	/* Closes everything that is open, in any state. */
@@ -105,8 +108,9 @@ struct nw_run {
 	struct nw_consumer consumer;
 	struct nw_run_result *result;
 	const struct nw_run_source *source;
-	void *source_state; /* of a recording or text */
-	const char *bytes;  /* the recording or text in memory */
+	const struct nw_kept *kept; /* what nw_run_kept() returns: the source's */
+	void *source_state;	    /* of a recording or text */
+	const char *bytes;	    /* the recording or text in memory */
 	size_t len;
 	/* Owns `bytes` if they came through a pipe; NULL: the caller owns them */
 	char *spooled;
@@ -154,6 +158,10 @@ void nw_run_add_inner(struct nw_run *run, const struct nw_run *inner);
 struct nw_session *nw_run_session(const struct nw_run *run);
 /* Returns why the kernel cannot count by itself (nw_triggers_lack()); NULL: it can. */
 const char *nw_run_cannot_count(const struct nw_run *run);
+int nw_run_read_maps(const struct nw_run *run, bool synthetic, const char *event,
+		     nw_kernel_maps *out);
+/* Returns what `add` or `script` was asked to count; NULL: the run reads no such counts. */
+const struct nw_kept *nw_run_kept(const struct nw_run *run);
 /* Can the kernel count in rows of equal width (.buckets=)? */
 bool nw_run_counts_buckets(const struct nw_run *run);
 /* Sets how many hits the kernel's maps had no room for: they are lost. */

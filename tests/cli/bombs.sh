@@ -46,6 +46,11 @@ for file in sources comments quotes lines losses jump end wild; do
   is "$file.txt: a report is short" "$(($(wc -c <out) < 4096))" 1
   ends 0 '' trace -q --from $file.txt
 done
+for file in rows maps; do
+  ends 1 "cannot read what the kernel has counted" report counted_$file.txt
+done
+ends 0 '' report -q counted_tasks.txt
+ends 1 'counted_spans.txt: its header is damaged' report counted_spans.txt
 for file in runs cpus formats count; do
   ends 1 "$file.dat: the recording is damaged or cut off" report $file.dat
 done

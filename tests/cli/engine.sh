@@ -17,14 +17,15 @@ hist:keys=lat.buckets=64:size=2048:vals=lat if lat >= 2048 && lat < 131072
 hist:keys=lat.buckets=4096:size=2048:vals=lat if lat >= 131072 && lat < 8388608
 hist:keys=lat.buckets=262144:size=2048:vals=lat if lat >= 8388608 && lat < 536870912
 hist:keys=lat.buckets=16777216:size=2048:vals=lat if lat >= 536870912
-hist:keys=common_pid:size=2048:at0=common_timestamp:clock=mono
-hist:keys=common_pid:size=2048:lat0_0=common_timestamp-\$at0:clock=mono:onmatch(S.e0).S_1(\$lat0_0)
+hist:keys=common_pid,frame+level:size=8192:at0=common_timestamp:clock=mono
+hist:keys=common_pid,frame+level:size=8192:lat0_0=common_timestamp-\$at0:clock=mono:onmatch(S.e0).S_1(\$lat0_0)
+hist:keys=common_pid,frame+level:size=8192:all0_0=common_pid
 hist:keys=common_pid:size=2048:pause
 hist:keys=common_pid:size=2048:pause
 hist:keys=common_pid:size=2048:cont
 hist:keys=common_pid:size=2048:cont"
 is "all are taken away, the last first" "$(grep -c "'!hist:" out) $(grep -n "'!hist:\\|'!nopw\\|rmdir" out | cut -d: -f2- | sed -n '1p;$p' | sed 's/.*\(!hist:keys=common_pid:size=2048\).*/\1/; s/rmdir.*/rmdir/' | xargs)" \
-  "9 !hist:keys=common_pid:size=2048 rmdir"
+  "10 !hist:keys=common_pid:size=2048 rmdir"
 is "nothing is enabled" "$(grep -c 'echo 1 .*/e[0-9_a-f]*/enable' out)" 0
 dry "usdt:$counter:counter:step__*(i:s8)" --by i >out
 has "a group passes from start to end" "$(triggers <out | xargs)" \
@@ -69,7 +70,88 @@ refused_add "^nopwatch: --name '7x': not a letter" --engine=kernel --name 7x
 refused_add "^nopwatch: --engine=kernel: --by takes up to two keys" --engine=kernel --dry-run --by tid,pid,comm
 has "add: no command" "$("$NOPWATCH" add --engine=kernel "usdt:$counter:counter:step__*" -- "$counter" 2>&1)" "^nopwatch: add starts no command"
 has "report: counts that are not there" "$("$NOPWATCH" report --kernel night 2>&1; echo $?)" "^nopwatch: no counts that stay are called 'night'"
-has "report: what was to be said before" "$("$NOPWATCH" report --kernel night --by tid 2>&1)" "^nopwatch: --kernel reads what the kernel has counted: --by was to be said to"
+has "report: a file beside them" "$("$NOPWATCH" report --kernel night x.dat 2>&1)" "^nopwatch: --kernel reads what the kernel has counted, and no FILE"
+
+# a script that lets the kernel count
+script() { "$NOPWATCH" script "$@" 2>err; }
+script --engine=kernel "usdt:$counter:counter:step__*" >count.sh
+is "script: one is made" "$? $(cat err)" "0 "
+for shell in sh dash "busybox sh" bash; do
+  # shellcheck disable=SC2086 # a command and its argument
+  if command -v ${shell%% *} >/dev/null; then ok "$shell can read it" $shell -n count.sh; fi
+done
+if command -v shellcheck >/dev/null; then ok "shellcheck has nothing to say" shellcheck count.sh; else skip "shellcheck" "it is not here"; fi
+# its triggers are those of the run, but for names
+same() { sed -E 's/nopwatch_[0-9]+_[0-9a-f]+/S/g; s/\be[0-9]*(sh|[0-9a-f]+)?_/e/g'; }
+sed -n '/^nw_hists_buckets/,/^}/p' count.sh >buckets.sh
+(
+  # shellcheck disable=SC2034,SC2317,SC2329 # the script uses it
+  nw_group=S
+  # shellcheck disable=SC2317,SC2329 # the script calls it
+  nw_hist() { printf '%s%s\n' "$3" "${4:+ if $4}"; }
+  # shellcheck source=/dev/null
+  . ./buckets.sh
+  nw_hists_buckets
+) | same >its
+dry "usdt:$counter:counter:step__*" >out
+triggers <out | grep '^hist:' | grep -v ':cont' | sed 's/:pause//' | same >run
+ok "its triggers are those of a run" cmp its run
+"$TESTS_LIB/counted" count.sh >counted
+for how in "report --from" "stat --from" report; do
+  # shellcheck disable=SC2086 # a command and its option
+  "$NOPWATCH" $how counted -j >counted.json
+  holds "$how shows what it printed" counted.json "of('attached')[0]['engine'] == 'kernel' and [p['hits'] for p in of('probe')] == [3, 3] and \
+    (lambda s: (s['count'], s['latency_ns']['sum'], s['latency_ns']['p50'], s['unmatched_starts']))(span('counter:step')) == (3, 4500, 1500, 0) and \
+    last['elapsed_ns'] == 2000000000"
+done
+"$NOPWATCH" report -j --from - <counted >piped.json
+ok "by a pipe as well" cmp piped.json counted.json
+script --engine=kernel --by pid,i -p 70 "usdt:$counter:counter:step__begin(i)" >by.sh
+"$TESTS_LIB/counted" by.sh | sed 's/^\(# trigger info: hist:keys=common_pid,a0:.*\)/\1\n{ common_pid: 77, a0: 5 } hitcount: 2\n{ common_pid: 78, a0: 6 } hitcount: 4\n{ common_pid: 79, a0: 6 } hitcount: 8/' >by
+"$NOPWATCH" report -j --from by >by.json
+holds "threads that ended are known by their last line, others by the list, and no others count" by.json \
+  "{r['group']: r['hits'] for r in of('probe') if r['hits']} == {'70,5': 2, '70,6': 4} and of('attached')[0]['group_by'] == 'pid,i'"
+script --engine=kernel "usdt:$counter:counter:step__*(i)" >eighths.sh
+"$TESTS_LIB/counted" eighths.sh eighths >eighths
+has "rows of eighths are told" "$("$NOPWATCH" report -j --from eighths | head -n 1)" '"engine":"kernel","off_by":0.125'
+# refused_script WHY WORDS...
+refused_script() {
+  has "script: $1" "$({ script "${@:2}" "usdt:$counter:counter:step__*(i)"; echo $?; cat err; } | xargs)" "^[12] .*$1"
+}
+refused_script "a script does not know its kernel: --engine=auto .*--engine=stream works on every kernel" --engine=auto
+refused_script "nopwatch: --by goes with --engine=kernel.*stat --from FILE --by" --by tid
+refused_script "nopwatch: --hist goes with --engine=kernel" --engine=stream --hist i
+refused_script "nopwatch: --string-size does not go with --engine=kernel" --engine=kernel --string-size 100
+refused_script "nopwatch: --engine=kernel: --by takes up to two keys" --engine=kernel --by tid,pid,comm
+refused_script "cannot time the span s: it is paired by process" --engine=kernel --span 's=step__begin..step__end,key=pid'
+# told WHY FILE COMMAND...: what is printed of it, and with which status
+told() { has "$2: $1" "$({ "$NOPWATCH" "${@:3}" 2>&1 >/dev/null; echo $?; } | tr '\n' ' ')" "$1 $"; }
+told '^nopwatch: .*--by was to be said to `nopwatch add` or `nopwatch script` .*2' "other groups" stat --from counted --by tid
+told "^nopwatch: .*-i was to be said to .*2" "intervals" stat --from counted -i 1
+told '^nopwatch: counted: it has what the kernel has counted, and no hits nopwatch: `nopwatch report counted` shows it 1' "hits" trace --from counted
+told "^nopwatch: --engine=kernel: --filter looks at each hit.* 1" "a filter" report --from counted --filter 'tid > 3'
+told "^nopwatch: --engine=kernel: this format shows counts by time.* 1" "pictures" report --from counted -f html -o x.html
+told "^nopwatch: --from counted and by: several files go without --from .*2" "two files" report --from counted by
+sed '/^#nw stop/d' counted >cut.text
+told "^nopwatch: cut.text ends in front of what the kernel has counted: its script was killed, or cut off .* 1" "cut off" report --from cut.text
+sed '/^#nw map synthetic/,/^#nw map/d' counted >without
+told ".* has removed triggers of nopwatch_sh_1, by which the kernel counts 1" "a map is missing" report --from without
+sed 's/hitcount:  *3$/hitcount: x/' counted >damaged
+told "^nopwatch: cannot read what the kernel has counted .* 1" "a damaged row" report --from damaged
+sed 's/^#nw kept 0 .*/#nw kept 0 x/' counted >header
+told "^nopwatch: header: .* 1" "a damaged plan" report --from header
+awk '{ print } /^{ common_pid/ { for (i = 0; i < 9000; i++) print "{ common_pid: " i " } hitcount: 1" }' counted >rows
+told "^nopwatch: cannot read what the kernel has counted .* 1" "more rows than a map has room for" report --from rows
+script --engine=kernel --span 'flat=step__begin..step__end,nest=no' "usdt:$counter:counter:step__*" >flat.sh
+for i in {1..4}; do echo "{ common_pid: $i } hitcount: 5"; done >rows.more
+"$TESTS_LIB/counted" flat.sh | sed '/^# trigger info: hist:keys=common_pid:size=2048 /r rows.more' >nested
+told "^nopwatch: --engine=kernel: the span flat began again before it had ended, in one thread, 20 times: .* nopwatch: --engine=stream times nested and recursive spans 1" \
+  "nested spans" report --from nested
+
+# top shows the same maps
+has "top: the same triggers" "$("$NOPWATCH" top --engine=kernel --dry-run "usdt:$counter:counter:step__*" 2>err | triggers | grep -c '^hist:')" "^12$"
+has "and the same refusals" "$("$NOPWATCH" top --engine=kernel --dry-run --filter 'i > 3' "usdt:$counter:counter:step__*(i)" 2>&1)" \
+  "^nopwatch: --engine=kernel: --filter looks at each hit"
 
 # refused WHY WORDS...
 refused() {

@@ -78,6 +78,7 @@ static void write_records(struct reading *r, struct nw_buf *out)
 	}
 	while (nw_join_rest(r->join, &hit) == 1)
 		write_hit(r, &hit, out);
+	nw_buf_adds(out, nw_buf_str(nw_text_trailer(r->text)));
 }
 
 static void feed(struct nw_text *text, const char *bytes, size_t size)

@@ -9,6 +9,12 @@
 #include "kept.h"
 #include "teardown.h"
 
+enum {
+	/* Of a text that may come from anywhere. */
+	MOST_PROBES = 16384,
+	MOST_OPTIONS = 1024
+};
+
 int nw_kept_name_check(const char *name, struct nw_error *err)
 {
 	if (nw_session_name_is_valid(name) && islower((unsigned char)*name))
@@ -55,6 +61,8 @@ static int add_named(struct nw_kept *kept, const char *text)
 {
 	uint64_t number;
 
+	if (kept->named.count == MOST_PROBES)
+		return -EFBIG;
 	if (nw_parse_u64(text, &number) < 0 || number > UINT32_MAX)
 		return -EBADMSG;
 	uint32_t *slot = nw_vec_add(&kept->named);
@@ -84,27 +92,37 @@ static int take_line(void *arg, const struct nw_journal_line *line)
 	nw_strings *list = strcmp(words[1], "span") == 0   ? &kept->spans
 			   : strcmp(words[1], "hist") == 0 ? &kept->hists
 							   : NULL;
+	if (list && list->count == MOST_OPTIONS)
+		return -EFBIG;
 	return list ? nw_strings_add(list, words[2], strlen(words[2])) : -EBADMSG;
+}
+
+int nw_kept_parse(struct nw_buf *text, struct nw_kept *out)
+{
+	struct nw_kept kept = {0};
+	int ret = nw_journal_parse(text, take_line, &kept, NULL, NULL);
+
+	if (ret == 0 && !kept.plan)
+		ret = -EBADMSG;
+	if (ret == 0)
+		*out = kept;
+	else
+		nw_kept_free(&kept);
+	return ret;
 }
 
 int nw_kept_read(const char *name, struct nw_kept *out, struct nw_error *err)
 {
-	struct nw_kept kept = {0};
 	struct nw_buf text = {0};
 	int state = nw_session_name_is_valid(name) ? nw_journal_read_kept(name, &text)
 						   : (int)NW_JOURNAL_GONE;
 	int ret = state < 0 ? state : state == NW_JOURNAL_KEPT ? 0 : -ENOENT;
 
 	if (ret == 0)
-		ret = nw_journal_parse(&text, take_line, &kept, NULL, NULL);
-	if (ret == 0 && !kept.plan)
-		ret = -EBADMSG;
+		ret = nw_kept_parse(&text, out);
 	nw_buf_free(&text);
-	if (ret == 0) {
-		*out = kept;
+	if (ret == 0)
 		return 0;
-	}
-	nw_kept_free(&kept);
 	nw_fail(err, -ret,
 		ret == -ENOENT ? "no counts that stay are called '%s'%s"
 			       : "cannot read the journal of '%s': %s",

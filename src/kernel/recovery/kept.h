@@ -23,6 +23,11 @@ int nw_kept_name_check(const char *name, struct nw_error *err);
 /* Appends the lines that tell it to a journal. selection: tells which arguments were named. */
 void nw_kept_lines(const struct nw_kept *kept, const struct nw_selection *selection,
 		   struct nw_buf *out);
+/*
+ * Reads such lines, which may come from anywhere, and changes the text; others are not looked at. Returns 0, -EBADMSG, -EFBIG or
+ * -ENOMEM.
+ */
+int nw_kept_parse(struct nw_buf *text, struct nw_kept *out);
 /* Reads what is told of counts. Returns 0 or -errno; -ENOENT: there are none of that name. */
 int nw_kept_read(const char *name, struct nw_kept *out, struct nw_error *err);
 void nw_kept_free(struct nw_kept *kept);

@@ -1,35 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The triggers by which the kernel counts the hits of a session by itself (Documentation/trace/histogram.rst), as data.
- * They keep the events armed, so the events are not enabled, and nothing of them is recorded.
- */
+/* A session whose hits the kernel counts by itself (plan/triggers.h). */
 #ifndef NOPWATCH_KERNEL_SESSION_TRIGGERS_H
 #define NOPWATCH_KERNEL_SESSION_TRIGGERS_H
 
-#include "base/base.h"
-
-struct nw_hist_trigger {
-	bool synthetic; /* of a synthetic event; else of an event of the session's group */
-	char *event;
-	char *text;   /* "hist:keys=common_pid:size=2048" */
-	char *filter; /* "a0 < 64"; "": none */
-	/* It is set paused, and goes on once all triggers are set, so that all begin to count at about the same time. The kernel
-	 * pauses no trigger that has variables. */
-	bool paused;
-};
-
-struct nw_triggers {
-	/*
-	 * Synthetic events, "NAME FIELDS". The first is called as the session's group, and the names of the others begin with
-	 * that and "_": so a teardown finds them, and it looks for triggers only if there is the first.
-	 */
-	nw_strings synthetic;
-	NW_VEC(struct nw_hist_trigger) list; /* in the order in which they are set */
-};
-
-/* Adds a trigger, which is a copy. Returns -ENOMEM on failure. */
-int nw_triggers_add(struct nw_triggers *triggers, const struct nw_hist_trigger *trigger);
-void nw_triggers_free(struct nw_triggers *triggers);
+#include "plan/triggers.h"
 
 /* Returns the reason why this kernel cannot count: no hist triggers, no synthetic events, no ring buffers of one's own; NULL: it can. */
 struct nw_features;

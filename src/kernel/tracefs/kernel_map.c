@@ -114,6 +114,12 @@ static int take_row(struct rest *rest, struct nw_kernel_map *map)
 
 static int begin_map(const struct rest *info, nw_kernel_maps *out)
 {
+	enum {
+		MOST_MAPS =
+			4096 /* more than triggers have any use for; the text may come from anywhere */
+	};
+	if (out->count == MOST_MAPS)
+		return -EFBIG;
 	struct nw_kernel_map *map = nw_vec_add(out);
 
 	if (!map)

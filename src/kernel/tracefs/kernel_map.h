@@ -31,7 +31,7 @@ struct nw_kernel_map {
 typedef NW_VEC(struct nw_kernel_map) nw_kernel_maps;
 
 /* Parses the file. Keys that are no numbers, such as stacks and names, are an error, since nopwatch sets no such
- * trigger. Returns 0, -EBADMSG, or -ENOMEM; frees what it has added then. */
+ * trigger. Returns 0, -EBADMSG, -EFBIG, or -ENOMEM; frees what it has added then. */
 int nw_kernel_maps_parse(const char *text, size_t len, nw_kernel_maps *out);
 void nw_kernel_maps_free(nw_kernel_maps *maps);
 /*

@@ -196,16 +196,15 @@ static int read_file(struct nw_kernel_counts *c, size_t file, struct nw_error *e
 {
 	const struct nw_counted_file *from = &c->files.item[file];
 	nw_kernel_maps maps = {0};
-	int ret = nw_session_read_maps(nw_run_session(c->run), from->synthetic, from->event,
-				       &maps);
+	int ret = nw_run_read_maps(c->run, from->synthetic, from->event, &maps);
 
 	nw_vec_each (&c->maps, map) {
 		if (ret < 0 || map->file != file)
 			continue;
 		struct nw_kernel_map *now = nw_kernel_map_find(&maps, map->keys,
 							       map->filter, map->mark);
-		if (!now) {
-			ret = -ENOENT;
+		if (!now || now->rows.count > map->size) {
+			ret = now ? -EBADMSG : -ENOENT;
 			continue;
 		}
 		nw_vec_free(&map->now.rows);
@@ -509,6 +508,44 @@ void nw_kernel_counts_close(struct nw_kernel_counts *c)
 
 /* ---- the kernel counts -------------------------------------------------------------- */
 
+/* What the kernel has counted cannot be asked for more. Returns the first option that does; NULL: there is none. */
+static const char *asks_for_more(const struct nw_measure_options *options)
+{
+	return options->by	      ? "--by"
+	       : options->span_count  ? "--span"
+	       : options->hist_count  ? "--hist"
+	       : options->interval_ns ? "-i"
+				      : NULL;
+}
+
+int nw_measure_take_kept(struct nw_measure *m, const struct nw_kept *kept,
+			 struct nw_error *err)
+{
+	const char *more = asks_for_more(&m->options);
+
+	if (more)
+		return nw_fail_usage(
+			err,
+			"what the kernel has counted is shown as it was begun: %s was to be said to `nopwatch add` or `nopwatch script`",
+			more);
+	if (m->options.bins && m->options.spare_bins) {
+		nw_fail_usage(err,
+			      "what the kernel has counted has no times to be shown live");
+		nw_error_hint(err, "`nopwatch report` shows it");
+		return -EINVAL;
+	}
+	if (kept->by && nw_strings_add(&m->uses, kept->by, strlen(kept->by)) < 0)
+		return nw_no_memory(err);
+	m->options.by = kept->by ? m->uses.item[m->uses.count - 1] : NULL;
+	m->options.spans = (const char *const *)kept->spans.item;
+	m->options.span_count = kept->spans.count;
+	m->options.hist_count = kept->hists.count;
+	int ret = nw_by_parse(kept->by, m->by, err);
+	nw_vec_each (&kept->hists, hist)
+		ret = ret == 0 ? nw_hist_parse(*hist, &m->hists, err) : ret;
+	return ret;
+}
+
 static uint64_t counted_by_kernel(void *arg, size_t probe)
 {
 	return nw_kernel_counts_hits(((struct nw_measure *)arg)->counts, (uint32_t)probe);
@@ -519,6 +556,9 @@ int nw_measure_count(void *arg, struct nw_run *run, const struct nw_triggers **o
 {
 	struct nw_measure *m = arg;
 
+	if (m->counts) /* a script asks for several kernels */
+		nw_kernel_counts_close(m->counts);
+	free(m->counts);
 	m->counts = calloc(1, sizeof(*m->counts));
 	int ret = m->counts ? nw_kernel_counts_open(m, run, m->counts, err)
 			    : nw_no_memory(err);
@@ -526,6 +566,8 @@ int nw_measure_count(void *arg, struct nw_run *run, const struct nw_triggers **o
 		*out = &m->counts->triggers;
 		run->consumer.counted = counted_by_kernel;
 		run->result->by_eighths = !m->counts->buckets;
+		m->options.bins = false;
+		nw_summary_spare_bins(m->summary);
 		return 0;
 	}
 	if (m->counts)

@@ -33,6 +33,7 @@ enum {
 struct nw_counted_map {
 	enum nw_counted_what what;
 	size_t file; /* in nw_kernel_counts.files */
+	size_t size; /* entries that it has room for */
 	char *keys, *filter;
 	char mark[40]; /* see nw_kernel_map_find() */
 	uint32_t probe, span;

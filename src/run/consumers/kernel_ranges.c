@@ -44,6 +44,7 @@ static int add_sized(struct nw_kernel_counts *c, const struct nw_counted_map *ma
 	if (!slot)
 		return -ENOMEM;
 	*slot = *map;
+	slot->size = (size_t)size;
 	c->room += (size_t)size;
 	slot->keys = strdup(keys);
 	slot->filter = strdup(filter);

@@ -13,7 +13,8 @@
 enum {
 	LATENCY_BITS = 35, /* the last range also has what is longer than 34 s */
 	/* Entries of all maps together. The kernel makes all entries of a map with it, about 500 bytes each. */
-	MOST_ROOM = 1 << 20
+	MOST_ROOM = 1 << 20,
+	MOST_SUM = 64 * MOST_ROOM
 };
 
 /* ---- what is refused ---------------------------------------------------------------- */
@@ -49,7 +50,7 @@ static const char *needs_hits(const struct nw_measure *m, const struct nw_reques
 		{nw_slower_asked(&options->slower),
 		 "--slower and --slowest look at each span"},
 		{options->open, "--open looks at each start"},
-		{options->bins,
+		{options->bins && !options->spare_bins,
 		 "this format shows counts by time, which the kernel does not keep"},
 		{options->count && !options->interval_ns,
 		 "-n counts hits as they come; with -i it counts intervals"},
@@ -152,6 +153,22 @@ static bool is_number(const struct nw_fetch *fetch)
 	       fetch->shown.base != NW_TYPE_FLOAT;
 }
 
+/* Has each event of the probe the field, by a short name? A plan that was read may come from anywhere. */
+static bool has_field(const struct nw_plan *plan, uint32_t probe, int field)
+{
+	enum {
+		NAME_MOST = 16
+	};
+	bool other;
+
+	nw_vec_each (&plan->events, event)
+		if (is_event_of(plan, *event, probe, &other) &&
+		    ((size_t)field >= (*event)->fields.count ||
+		     strlen((*event)->fields.item[field]) > NAME_MOST))
+			return false;
+	return true;
+}
+
 const struct nw_source *nw_kernel_counts_source(const struct nw_plan *plan, uint32_t probe,
 						size_t arg)
 {
@@ -172,7 +189,7 @@ const struct nw_source *nw_kernel_counts_source(const struct nw_plan *plan, uint
 			return NULL;
 		found = source;
 	}
-	return found;
+	return found && has_field(plan, probe, found->field) ? found : NULL;
 }
 
 static const char *field_of(const struct nw_kernel_counts *c, uint32_t probe, size_t number,
@@ -610,7 +627,7 @@ static int check_start(const struct nw_kernel_counts *c, const struct nw_span_de
 	if (c->events[def->starts.item[0]] == 1)
 		return 0;
 	nw_fail(err, ENOTSUP,
-		"--engine=kernel cannot time the span %s: it begins at several sites, each of which is an event of its own on this kernel (no multi_site, before Linux 5.4)",
+		"--engine=kernel cannot time the span %s: it begins at several sites, each of which is an event of its own in a script, and on kernels without multi_site (before Linux 5.4)",
 		def->name);
 	nw_error_hint(err, "--engine=stream reads each hit, and answers everything");
 	return -ENOTSUP;
@@ -692,13 +709,15 @@ int nw_kernel_counts_open(const struct nw_measure *m, struct nw_run *run,
 		ret = add_event(out, i, err);
 	nw_vec_each (&m->spans, def)
 		ret = ret == 0 ? check_start(out, def, err) : ret;
-	for (uint32_t i = 0; ret == 0 && i < m->spans.count; i++) {
+	/* Far more is no longer added up. */
+	for (uint32_t i = 0; ret == 0 && i < m->spans.count && out->room < MOST_SUM; i++) {
 		const int framed = find_framed(out, &m->spans.item[i]);
 		out->framed[i] = framed > 0;
 		ret = framed < 0 ? nw_no_memory(err) : add_span(out, i, err);
 	}
 	for (uint32_t i = 0; ret == 0 && i < probes; i++)
-		for (size_t event = 0; ret == 0 && event < out->events[i]; event++)
+		for (size_t event = 0;
+		     ret == 0 && event < out->events[i] && out->room < MOST_SUM; event++)
 			ret = add_probe(out, m, i, event, err);
 	return ret == 0 ? check_room(out, err) : ret;
 }

@@ -258,9 +258,12 @@ static int start(void *arg, struct nw_run *run, struct nw_error *err)
 {
 	struct nw_measure *m = arg;
 	const struct nw_selection *selection = &nw_run_so_far(run)->selection;
+	const struct nw_kept *kept = nw_run_kept(run);
 
 	m->run = run;
-	int ret = make_spans(m, selection, err);
+	int ret = kept ? nw_measure_take_kept(m, kept, err) : 0;
+	if (ret == 0)
+		ret = make_spans(m, selection, err);
 	if (ret == 0)
 		ret = check_spans(m, run, err);
 	if (ret == 0)

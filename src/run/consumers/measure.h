@@ -16,6 +16,9 @@ int nw_measure_end(struct nw_measure *measure, uint64_t end, struct nw_error *er
  */
 int nw_measure_regroup(struct nw_measure *measure, const char *by, struct nw_error *err);
 
+/* Takes what `add` or `script` was asked to count, in place of the options, before anything is opened by these. */
+int nw_measure_take_kept(struct nw_measure *measure, const struct nw_kept *kept,
+			 struct nw_error *err);
 /* count(), stopping() and stopped() of the consumer: the kernel counts (kernel_counts.h). */
 int nw_measure_count(void *measure, struct nw_run *run, const struct nw_triggers **out,
 		     struct nw_error *err);

@@ -225,6 +225,7 @@ static int start(void *arg, struct nw_error *err)
 {
 	struct nw_reports *r = arg;
 
+	r->by = r->measure.options.by; /* counts that were begun before tell it */
 	if (nw_output_make(r->options.format, &r->output) < 0)
 		return nw_no_memory(err);
 	return r->options.start ? r->options.start(r->options.arg, r, err) : 0;
@@ -349,7 +350,7 @@ static void stopping(void *arg, struct nw_run *run)
 {
 	const struct nw_reports *r = ((struct nw_measure *)arg)->options.arg;
 
-	(void)run;
+	nw_measure_stopping(arg, run);
 	r->options.live->leave(r->options.live->arg);
 }
 
@@ -424,6 +425,8 @@ int nw_reports_regroup(struct nw_reports *r, const char *by, struct nw_error *er
 	if (r->result)
 		return nw_fail(err, ENODATA,
 			       "all has been read, and can be grouped with --by only");
+	if (r->measure.counts)
+		return nw_fail(err, ENOTSUP, "the kernel counts, by the keys of --by only");
 	int ret = nw_measure_regroup(&r->measure, by, err);
 	if (ret < 0)
 		return ret;
@@ -473,6 +476,11 @@ int nw_reports_write(struct nw_reports *r, const char *path, struct nw_error *er
 
 	if (!format)
 		return -EINVAL;
+	if (format->bins && !r->measure.bins)
+		return nw_fail(
+			err, ENOTSUP,
+			"the kernel counts, and keeps no counts by time, which '%s' would show",
+			path);
 	if (nw_output_make(format, &output) < 0)
 		return nw_no_memory(err);
 	const struct nw_begin begin = {.selection = &so_far->selection,
@@ -544,6 +552,7 @@ int nw_reports_open(const struct nw_reports_options *options, struct nw_reports 
 	measure.totals = options->format->cumulative && !options->live;
 	measure.one_by_one = options->live != NULL;
 	measure.bins = options->format->bins || options->live;
+	measure.spare_bins = !options->format->bins;
 	measure.arg = out;
 	measure.start = start;
 	measure.armed = armed;

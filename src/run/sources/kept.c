@@ -8,16 +8,15 @@
 
 #include "sources.h"
 
-static int open_plan(struct nw_run *run, struct nw_error *err)
+int nw_run_load_kept(struct nw_run *run, const struct nw_kept *kept, struct nw_error *err)
 {
-	const struct nw_kept *kept = run->request->kept;
 	struct nw_run_result *result = run->result;
 	int ret = nw_plan_load(kept->plan, strlen(kept->plan), &result->selection,
 			       &result->plan, &result->armed, NULL, NULL, err);
 
 	if (ret == 0 && kept->named.count != result->selection.probes.count)
-		ret = nw_fail(err, EBADMSG, "the journal of %s is damaged",
-			      result->plan.group);
+		ret = nw_fail(err, EBADMSG, "it does not tell how its %zu probes are named",
+			      result->selection.probes.count);
 	for (size_t i = 0; ret == 0 && i < kept->named.count; i++) {
 		struct nw_probe *probe = result->selection.probes.item[i];
 		probe->named = nw_min64(kept->named.item[i], probe->args.count);
@@ -26,7 +25,16 @@ static int open_plan(struct nw_run *run, struct nw_error *err)
 	    nw_selection_linked(&result->selection) < 0)
 		ret = nw_no_memory(err);
 	result->by_kernel = true;
+	run->kept = kept;
 	return ret;
+}
+
+static int open_plan(struct nw_run *run, struct nw_error *err)
+{
+	int ret = nw_run_load_kept(run, run->request->kept, err);
+
+	return ret < 0 ? nw_error_context(err, "the journal of %s", run->result->plan.group)
+		       : 0;
 }
 
 static int open_tasks(struct nw_run *run)

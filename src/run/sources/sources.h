@@ -10,6 +10,8 @@ extern const struct nw_run_source nw_live_source, nw_recording_source, nw_text_s
 /* Returns the source for bytes in memory: a recording, or text. */
 const struct nw_run_source *nw_source_of_bytes(const char *bytes, size_t len);
 
+/* Makes the result's plan of counts, which must outlive the run. They may come from anywhere. Returns 0 or -errno. */
+int nw_run_load_kept(struct nw_run *run, const struct nw_kept *kept, struct nw_error *err);
 /* Sets where the result comes from: this machine. Returns -ENOMEM on failure. */
 int nw_run_note_origin(struct nw_run *run);
 /* Looks a thread of this machine up, for nw_tasks_open(); arg is the struct nw_run. */

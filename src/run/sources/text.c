@@ -22,9 +22,18 @@
 enum {
 	QUIET_MS = 100, /* after such a pause the window of lines is emptied */
 	END_MS = 1000,	/* after Ctrl-C: limit of the wait for more text */
+	END_COUNTED_MS =
+		10000, /* the same for what the kernel has counted, which comes at the end */
 };
 
 /* ---- the same for memory and pipes -------------------------------------------------- */
+
+/* The text of an event's file `hist`, which is the reader's. */
+struct counted_text {
+	const char *name; /* "synthetic nopwatch_sh_1\n...", "GROUP e0\n..." */
+	const char *text;
+	size_t len;
+};
 
 struct player {
 	struct nw_run *run;
@@ -37,7 +46,18 @@ struct player {
 	nw_pids only;
 	NW_VEC(struct nw_task) tasks;
 	bool restricted, failed;
+	/* The kernel has counted (plan/script.c): what, and its maps as they are at the end of the text. */
+	struct nw_kept kept;
+	bool eighths;
+	NW_VEC(struct counted_text) maps;
 };
+
+static const char *name_of(const struct nw_run *run)
+{
+	const char *name = run->request->source_name;
+
+	return strcmp(name, "-") == 0 ? "standard input" : name;
+}
 
 /* Takes a line of the header that does not belong to the plan. */
 static void take_line(void *arg, char *const *words, size_t count)
@@ -58,6 +78,8 @@ static void take_line(void *arg, char *const *words, size_t count)
 		}
 	} else if (strcmp(words[0], "restricted") == 0) {
 		p->restricted = true;
+	} else if (strcmp(words[0], "rows") == 0 && count == 2) {
+		p->eighths = strcmp(words[1], "eighths") == 0;
 	}
 }
 
@@ -84,6 +106,8 @@ static void close_player(struct nw_run *run)
 	nw_text_free(p->text);
 	nw_vec_free(&p->only);
 	nw_vec_free(&p->tasks);
+	nw_kept_free(&p->kept);
+	nw_vec_free(&p->maps);
 	free(p);
 }
 
@@ -98,11 +122,142 @@ static struct player *open_player(struct nw_run *run)
 	return p;
 }
 
-static const char *name_of(const struct nw_run *run)
-{
-	const char *name = run->request->source_name;
+/* ---- what the kernel has counted ---------------------------------------------------- */
 
-	return strcmp(name, "-") == 0 ? "standard input" : name;
+static int take_counted_line(void *arg, const struct nw_journal_line *line)
+{
+	take_line(arg, line->words, line->count);
+	return 0;
+}
+
+static bool has_counts(const struct nw_buf *header)
+{
+	return strncmp(nw_buf_str(header), "kept ", 5) == 0 ||
+	       strstr(nw_buf_str(header), "\nkept ");
+}
+
+/* Reads a header that is the journal of counts, with the lines of the script. */
+static int find_counts(struct player *p, const struct nw_buf *header, struct nw_error *err)
+{
+	struct nw_buf text = {0}, again = {0};
+
+	if (!p->run->consumer.count) {
+		nw_fail(err, ENOTSUP, "it has what the kernel has counted, and no hits");
+		nw_error_hint(err, "`nopwatch report %s` shows it",
+			      p->run->request->source_name);
+		return -ENOTSUP;
+	}
+	nw_buf_add(&text, nw_buf_str(header), header->len);
+	nw_buf_add(&again, nw_buf_str(header), header->len);
+	int ret = text.failed || again.failed ? -ENOMEM : nw_kept_parse(&text, &p->kept);
+	if (ret == 0)
+		ret = nw_journal_parse(&again, take_counted_line, p, NULL, NULL);
+	nw_buf_free(&text);
+	nw_buf_free(&again);
+	if (ret < 0)
+		return ret == -ENOMEM ? nw_no_memory(err)
+				      : nw_fail(err, EBADMSG, "its header is damaged");
+	return nw_run_load_kept(p->run, &p->kept, err);
+}
+
+/* The kernel that has counted could do it. */
+static int count(struct player *p, struct nw_error *err)
+{
+	struct nw_run *run = p->run;
+	int ret = nw_features_assume(p->eighths ? "-hist_buckets" : NULL,
+				     &run->live.features, err);
+
+	run->live.features.long64 = true;
+	return ret < 0 ? ret
+		       : run->consumer.count(run->consumer.arg, run, &run->live.triggers,
+					     err);
+}
+
+/* Takes "task TID PROCESS NAME". */
+static void take_task(struct player *p, char *line)
+{
+	char *words[4], *rest = line;
+	size_t got = 0;
+	uint64_t tid, pid;
+
+	while (got < NW_COUNT(words) && (words[got] = strsep(&rest, " ")))
+		nw_plan_unword(words[got++]);
+	if (got == NW_COUNT(words) && nw_parse_u64(words[1], &tid) == 0 &&
+	    nw_parse_u64(words[2], &pid) == 0 && tid <= INT32_MAX && pid <= INT32_MAX)
+		nw_tasks_set(p->run->delivery.tasks, (int32_t)tid, (int32_t)pid, words[3],
+			     strlen(words[3]));
+}
+
+/* Finds the maps and the threads in what the script has told at its end. */
+static int take_trailer(struct player *p)
+{
+	const struct nw_buf *trailer = nw_text_trailer(p->text);
+	struct counted_text *map = NULL;
+
+	for (const char *line = nw_buf_str(trailer), *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		if (!end)
+			break;
+		const bool begins = strncmp(line, "map ", 4) == 0;
+		if (!begins && map)
+			map->len = (size_t)(end + 1 - map->text);
+		if (begins && !(map = nw_vec_add(&p->maps)))
+			return -ENOMEM;
+		if (begins)
+			*map = (struct counted_text){.name = line + 4, .text = end + 1};
+		if (map || strncmp(line, "task ", 5) != 0)
+			continue;
+		nw_cleanup(nw_free_ptr) char *copy = strndup(line, (size_t)(end - line));
+		if (!copy)
+			return -ENOMEM;
+		take_task(p, copy);
+	}
+	return 0;
+}
+
+/* Is it the map of this event? Of events that are not synthetic, the group is that of the script's process. */
+static bool is_map_of(const struct counted_text *map, bool synthetic, const char *event)
+{
+	const size_t system = strcspn(map->name, " \n"), len = strlen(event);
+
+	return map->name[system] == ' ' &&
+	       (system == 9 && memcmp(map->name, "synthetic", 9) == 0) == synthetic &&
+	       strncmp(map->name + system + 1, event, len) == 0 &&
+	       map->name[system + 1 + len] == '\n';
+}
+
+static int read_maps(const struct nw_run *run, bool synthetic, const char *event,
+		     nw_kernel_maps *out)
+{
+	const struct player *p = run->source_state;
+
+	nw_vec_each (&p->maps, map)
+		if (is_map_of(map, synthetic, event))
+			return nw_kernel_maps_parse(map->text, map->len, out);
+	return -ENOENT;
+}
+
+/* Lets the consumer read what the kernel has counted. */
+static int stop_counting(struct player *p, struct nw_error *err)
+{
+	const struct nw_text_stats stats = nw_text_stats(p->text);
+
+	if (stats.trailer_cut)
+		return nw_fail(err, EFBIG, "%s: the kernel's maps are too large",
+			       name_of(p->run));
+	if (!stats.stop) {
+		nw_fail(err, EBADMSG,
+			"%s ends in front of what the kernel has counted: its script was killed, or cut off",
+			name_of(p->run));
+		nw_error_hint(
+			err,
+			"a script prints it when it ends: by itself (-d), or by Ctrl-C or SIGTERM");
+		return -EBADMSG;
+	}
+	if (nw_text_trailer(p->text)->failed || take_trailer(p) < 0)
+		return nw_no_memory(err);
+	p->run->consumer.stopping(p->run->consumer.arg, p->run);
+	return 0;
 }
 
 /* Finds the probes in the header, or in the text itself. */
@@ -114,7 +269,10 @@ static int find_probes(struct player *p, const char *bytes, size_t len,
 	const struct nw_buf *header = nw_text_header(p->text);
 	int ret;
 
-	if (nw_text_begin(p->text) == NW_TEXT_HEADER)
+	const bool has_header = nw_text_begin(p->text) == NW_TEXT_HEADER;
+	if (has_header && has_counts(header))
+		ret = find_counts(p, header, err);
+	else if (has_header)
 		ret = nw_plan_load(nw_buf_str(header), header->len, &result->selection,
 				   &result->plan, &result->armed, take_line, p, err);
 	else
@@ -137,7 +295,8 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	const struct nw_tasks_options options = {
 		.pids = p->only.item,
 		.pid_count = p->only.count,
-		.untraced_recorded = !p->restricted,
+		/* Maps may have the hits of others, too (docs/dev/kernel.md). */
+		.untraced_recorded = !p->restricted || run->result->by_kernel,
 		.main_only = run->request->main_thread,
 		.look_up = look_up_task,
 		.look_up_arg = p,
@@ -147,7 +306,7 @@ static int begin(struct nw_run *run, struct nw_error *err)
 	if (p->failed || nw_tasks_open(&options, &run->delivery.tasks) < 0 ||
 	    nw_run_open_join(run) < 0)
 		return nw_no_memory(err);
-	return 0;
+	return run->result->by_kernel ? count(p, err) : 0;
 }
 
 /* Begins the run at the first known time. */
@@ -173,7 +332,8 @@ static int next(struct nw_run *run, struct nw_record *record, struct nw_error *e
 	if (ret < 0)
 		return ret;
 	run->result->stop_ns = nw_text_over(p->text);
-	if ((run->delivery.needs_tasks || run->consumer.needs.threads) &&
+	if ((run->delivery.needs_tasks || run->consumer.needs.threads ||
+	     run->result->by_kernel) &&
 	    record->kind != NW_RECORD_LOSS)
 		nw_tasks_set(run->delivery.tasks, record->tid, who.pid, who.comm,
 			     who.comm_len);
@@ -191,7 +351,9 @@ static int stop(struct nw_run *run, struct nw_error *err)
 		run->result->reason = nw_run_reason(ret);
 		ret = 0;
 	}
-	return ret < 0 ? ret : begin_at(p, nw_text_stats(p->text).now, err);
+	if (ret == 0)
+		ret = begin_at(p, nw_text_stats(p->text).now, err);
+	return ret == 0 && run->result->by_kernel ? stop_counting(p, err) : ret;
 }
 
 static void report_bad_lines(const struct player *p)
@@ -225,7 +387,7 @@ static int finish(struct nw_run *run, struct nw_error *err)
 
 	result->now_ns = nw_min64(nw_text_over(p->text), nw_max64(stats.now, stats.stop));
 	result->stop_ns = result->now_ns;
-	result->lost = stats.lost;
+	result->lost = stats.lost + run->live.uncounted;
 	result->lost_is_least = stats.lost_is_least;
 	report_bad_lines(p);
 	nw_run_notice_order(run);
@@ -259,6 +421,7 @@ const struct nw_run_source nw_text_source = {
 	.fill = fill_memory,
 	.next = next,
 	.stop = stop,
+	.maps = read_maps,
 	.finish = finish,
 	.close = close_player,
 };
@@ -272,8 +435,9 @@ static ssize_t read_some(struct nw_run *run, char *to, size_t room)
 	struct pollfd wait[2] = {{.fd = fd, .events = POLLIN},
 				 {.fd = run->live.wake.fd, .events = POLLIN}};
 
+	const int end_ms = run->result->by_kernel ? END_COUNTED_MS : END_MS;
 	if (poll(wait, run->live.wake.stop ? 1 : 2,
-		 run->live.wake.stop ? END_MS : QUIET_MS) < 0 ||
+		 run->live.wake.stop ? end_ms : QUIET_MS) < 0 ||
 	    !wait[0].revents)
 		return -EAGAIN;
 	ssize_t got = read(fd, to, room);
@@ -440,6 +604,7 @@ const struct nw_run_source nw_pipe_source = {
 	.next = next,
 	.check = check,
 	.stop = stop,
+	.maps = read_maps,
 	.finish = finish,
 	.close = close_player,
 };

@@ -22,7 +22,8 @@
 enum {
 	LEAST_ROOM = 1 << 16,
 	BLOCK = 1 << 20,
-	LINE_MOST = 1 << 20, /* longer lines are dropped */
+	LINE_MOST = 1 << 20,	/* longer lines are dropped */
+	TRAILER_MOST = 1 << 26, /* what maps that a kernel gives memory to have at most */
 	CPUS_MOST = 1 << 16,
 };
 
@@ -81,6 +82,8 @@ struct nw_text {
 	nw_vec_u32 numbers;    /* their indexes, by number of the name */
 	struct nw_text_tasks tasks;
 	struct nw_buf header, values;
+	struct nw_buf trailer;
+	bool in_map; /* lines are those of the map that the trailer has begun last */
 	bool header_ends;
 	NW_VEC(struct cpu) cpus;
 	size_t losing;	 /* number of CPUs whose `losing` is set */
@@ -127,6 +130,7 @@ void nw_text_free(struct nw_text *text)
 	nw_index_free(&text->names);
 	nw_vec_free(&text->numbers);
 	nw_buf_free(&text->header);
+	nw_buf_free(&text->trailer);
 	nw_buf_free(&text->values);
 	nw_vec_free(&text->cpus);
 	free(text->buffer);
@@ -175,6 +179,11 @@ struct nw_text_stats nw_text_stats(const struct nw_text *text)
 const struct nw_buf *nw_text_header(const struct nw_text *text)
 {
 	return &text->header;
+}
+
+const struct nw_buf *nw_text_trailer(const struct nw_text *text)
+{
+	return &text->trailer;
 }
 
 /* ---- the buffer --------------------------------------------------------------------- */
@@ -417,6 +426,17 @@ static uint64_t header_time(const char *text, size_t len)
 	return line.kind == NW_TEXT_EVENT ? line.time : 0;
 }
 
+/* Adds a line of what the kernel has counted. */
+static void add_to_trailer(struct nw_text *text, const char *line, size_t len)
+{
+	if (text->trailer.len >= TRAILER_MOST) {
+		text->stats.trailer_cut = true;
+		return;
+	}
+	nw_buf_add(&text->trailer, line, len);
+	nw_buf_addc(&text->trailer, '\n');
+}
+
 /* Takes a line of our script: of the header, which "end" ends, or behind it. */
 static void take_header(struct nw_text *text, const struct nw_text_line *parsed)
 {
@@ -426,6 +446,11 @@ static void take_header(struct nw_text *text, const struct nw_text_line *parsed)
 	size_t len = (size_t)(parsed->args + parsed->args_len - value);
 	uint64_t number;
 
+	text->in_map = text->header_ends && is_text(parsed->args, word, "map");
+	if (text->in_map || (text->header_ends && is_text(parsed->args, word, "task"))) {
+		add_to_trailer(text, parsed->args, parsed->args_len);
+		return;
+	}
 	if (is_text(parsed->args, word, "start"))
 		text->stats.start = header_time(value, len);
 	else if (is_text(parsed->args, word, "stop"))
@@ -545,6 +570,10 @@ static bool take_line(struct nw_text *text)
 
 	if (!next_line(text, &line, &len))
 		return false;
+	if (text->in_map && (len < 4 || memcmp(line, "#nw ", 4) != 0)) {
+		add_to_trailer(text, line, len);
+		return true;
+	}
 	nw_text_line_parse(line, len, &parsed);
 	if (parsed.kind == NW_TEXT_EVENT)
 		take_event(text, line, &parsed);

@@ -43,6 +43,7 @@ struct nw_text_stats {
 	uint64_t now;	      /* latest time seen; 0: none */
 	uint64_t start, stop; /* as told by our script; 0: it does not tell */
 	bool ticks;	      /* times are not in nanoseconds */
+	bool trailer_cut;     /* nw_text_trailer() is not all of it */
 };
 
 /* The thread of a record, as its line names it. */
@@ -71,6 +72,9 @@ void nw_text_finish(struct nw_text *text);
 enum nw_text_kind nw_text_begin(struct nw_text *text);
 /* Returns the header, for nw_plan_load(). */
 const struct nw_buf *nw_text_header(const struct nw_text *text);
+/* Returns what the script has told of the kernel's counts at its end: lines "task TID PROCESS NAME", and "map SYSTEM EVENT" with the
+ * lines of that map behind it. It is complete when the text is over, and valid until then. */
+const struct nw_buf *nw_text_trailer(const struct nw_text *text);
 /*
  * Sets the events to look for; there are no records before that. Fills `formats` for nw_join and nw_record_values,
  * which the caller frees after the reader. Without `values`, records have none.

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "sources.h"
 
 enum {
 	/* A build-id is near the begin of a file, and shells read slowly. */
@@ -19,10 +19,10 @@ struct script {
 	const char *const *remotes; /* "FILE=PATH" or "PATH" */
 	size_t remote_count;
 	nw_strings *dangers;
-	struct nw_selection selection;
-	struct nw_plan plan;
+	struct nw_run run; /* which is never armed */
 	/* As on the other machine, if its kernel accepts everything */
-	struct nw_armed armed;
+	struct nw_run_result result;
+	struct nw_buf counting, header; /* if the kernel counts */
 	NW_VEC(struct nw_script_file) files;
 	nw_strings paths;
 };
@@ -32,7 +32,7 @@ struct script {
 /* Returns PATH of the "FILE=PATH" for this image, or a PATH alone if there is only one image; NULL: neither. */
 static const char *remote_path(const struct script *s, const struct nw_image *image)
 {
-	bool alone = s->selection.images.count == 1;
+	bool alone = s->result.selection.images.count == 1;
 	size_t len = strlen(image->path);
 
 	for (size_t i = 0; i < s->remote_count; i++) {
@@ -70,7 +70,7 @@ static int check_remotes(const struct script *s, struct nw_error *err)
 	for (size_t i = 0; i < s->remote_count; i++) {
 		const char *text = s->remotes[i];
 		bool used = false;
-		nw_vec_each (&s->selection.images, image) {
+		nw_vec_each (&s->result.selection.images, image) {
 			const char *path = remote_path(s, *image);
 			used |= path && path >= text && path <= text + strlen(text);
 		}
@@ -79,7 +79,7 @@ static int check_remotes(const struct script *s, struct nw_error *err)
 		nw_fail_usage(err, "--remote-path '%s' matches none of the files", text);
 		nw_error_hint(err,
 			      "write FILE=PATH, with FILE as `nopwatch list` shows it: %s",
-			      s->selection.images.item[0]->path);
+			      s->result.selection.images.item[0]->path);
 		return -EINVAL;
 	}
 	return 0;
@@ -157,7 +157,7 @@ static int read_file(const struct nw_image *image, struct nw_script_file *file)
 
 static int measure_files(struct script *s, struct nw_error *err)
 {
-	const struct nw_selection *selection = &s->selection;
+	const struct nw_selection *selection = &s->result.selection;
 	int ret = check_remotes(s, err);
 
 	for (size_t i = 0; i < selection->images.count && ret == 0; i++)
@@ -185,18 +185,24 @@ static int measure_files(struct script *s, struct nw_error *err)
 /* Makes one event per place, without those that are too dangerous. */
 static int choose_events(struct script *s, struct nw_error *err)
 {
-	const struct nw_plan *plan = &s->plan;
+	const struct nw_plan *plan = &s->result.plan;
 	size_t left = 0;
 
-	if (nw_armed_make(plan, &s->armed) < 0)
+	if (nw_armed_make(plan, &s->result.armed) < 0)
 		return nw_no_memory(err);
 	nw_vec_each (&plan->events, event) {
 		const struct nw_event_site *place = &(*event)->places.item[0];
 		const struct nw_point *point = nw_plan_point(plan, place);
 		const struct nw_planned_point *planned = &plan->points.item[place->planned];
-		bool *failed = &s->armed.points.item[place->planned].failed;
+		bool *failed = &s->result.armed.points.item[place->planned].failed;
 		const char *danger = s->request->force ? NULL
 						       : nw_point_hazard(NULL, point);
+		if (danger && s->result.by_kernel)
+			return nw_fail(
+				err, EPERM,
+				"%s at %s+0x%jx: %s (--force counts it all the same)",
+				plan->selection->probes.item[planned->probe]->label,
+				point->image->path, point->offset, danger);
 		if (danger && !*failed &&
 		    nw_strings_addf(s->dangers, "%s at %s+0x%jx is left out: %s",
 				    plan->selection->probes.item[planned->probe]->label,
@@ -205,7 +211,7 @@ static int choose_events(struct script *s, struct nw_error *err)
 		*failed |= danger != NULL;
 		left += !*failed;
 	}
-	nw_armed_assume(&s->armed);
+	nw_armed_assume(&s->result.armed);
 	return left ? 0 : nw_fail(err, EPERM, "no probe is left");
 }
 
@@ -214,20 +220,74 @@ static int make_plan(struct script *s, struct nw_error *err)
 	/* The features of that kernel are unknown. So hexadecimal is left to the reader, and arguments that the
 	 * kernel refuses only cost themselves. */
 	struct nw_caps caps = nw_caps_all;
+	const bool counts = s->result.by_kernel;
 	caps.multi_site = caps.hex = false;
 	const struct nw_plan_options options = {
 		.session = "sh",
 		.caps = caps,
-		.all_args = true,
+		.all_args = !counts || s->run.consumer.needs.all_args,
 		.stacks = true,
+		.levels = counts,
 		.separate = true,
-		.naming = NW_NAMES_PROBES,
+		.naming = counts ? NW_NAMES_PRIVATE : NW_NAMES_PROBES,
 		.string_size = s->request->string_size,
 		.any_kernel = true,
 	};
-	int ret = nw_plan_make(&s->selection, &options, &s->plan, err);
+	int ret = nw_plan_make(&s->result.selection, &options, &s->result.plan, err);
 
 	return ret < 0 ? ret : choose_events(s, err);
+}
+
+/* ---- the kernel counts ---------------------------------------------------------------- */
+
+/* Writes the triggers for kernels with these features. */
+static int add_triggers(struct script *s, const char *mask, const char *rows,
+			const struct nw_triggers **out, struct nw_error *err)
+{
+	int ret = nw_features_assume(mask, &s->run.live.features, err);
+
+	s->run.live.features.long64 = true; /* others are refused by the script */
+	if (ret == 0)
+		ret = s->run.consumer.count(s->run.consumer.arg, &s->run, out, err);
+	if (ret == 0)
+		nw_script_triggers(&s->result.plan, *out, rows, &s->counting);
+	return ret;
+}
+
+/* Writes what has to be known to read the maps, as in the journal of counts that stay. */
+static int add_counting(struct script *s, struct nw_error *err)
+{
+	const struct nw_triggers *triggers;
+	struct nw_kept kept = *s->request->keep;
+	struct nw_buf plan = {0};
+	int ret = add_triggers(s, "-hist_buckets", "eighths", &triggers, err);
+
+	if (ret == 0)
+		ret = add_triggers(s, NULL, "buckets", &triggers, err);
+	if (ret < 0)
+		return ret;
+	nw_script_maps(&s->result.plan, triggers, &s->counting);
+	nw_plan_save(&s->result.armed, &plan);
+	kept.plan = (char *)(uintptr_t)nw_buf_str(&plan);
+	nw_kept_lines(&kept, &s->result.selection, &s->header);
+	ret = plan.failed || s->counting.failed || s->header.failed ? nw_no_memory(err) : 0;
+	nw_buf_free(&plan);
+	return ret;
+}
+
+/* Finds the probes: those of a run, whose consumer says what is counted, or all arguments of all. */
+static int find_probes(struct script *s, const struct nw_request *request,
+		       const struct nw_consumer *consumer, struct nw_error *err)
+{
+	if (!consumer)
+		return nw_request_select(request, true, &s->result.selection, err);
+	int ret = nw_run_open(&s->run, false, request, consumer, &s->result, err);
+	if (ret == 0)
+		ret = nw_run_check(&s->run, err);
+	s->run.request = s->request;
+	s->result.by_kernel = true;
+	s->result.restricted = s->request->pid_count > 0;
+	return ret;
 }
 
 /* ---- the probes ----------------------------------------------------------------------- */
@@ -269,9 +329,9 @@ static bool files_are_named(const struct nw_request *request)
 	return true;
 }
 
-int nw_request_script(const struct nw_request *request, const char *const *remotes,
-		      size_t remote_count, nw_strings *dangers, struct nw_buf *out,
-		      struct nw_error *err)
+int nw_request_script(const struct nw_request *request, const struct nw_consumer *consumer,
+		      const char *const *remotes, size_t remote_count, nw_strings *dangers,
+		      struct nw_buf *out, struct nw_error *err)
 {
 	struct script s = {.request = request,
 			   .remotes = remotes,
@@ -279,13 +339,18 @@ int nw_request_script(const struct nw_request *request, const char *const *remot
 			   .dangers = dangers};
 	int ret = refuse_kernel_events(request, err);
 
+	if (consumer)
+		nw_run_init(&s.run, request, consumer, &s.result);
+
 	struct nw_request selecting = *request;
 	if (files_are_named(request))
 		selecting.pid_count = 0;
 	if (ret == 0)
-		ret = nw_request_select(&selecting, true, &s.selection, err);
+		ret = find_probes(&s, &selecting, consumer, err);
 	if (ret == 0)
 		ret = make_plan(&s, err);
+	if (ret == 0 && consumer)
+		ret = add_counting(&s, err);
 	if (ret == 0)
 		ret = measure_files(&s, err);
 	if (ret == 0) {
@@ -296,12 +361,17 @@ int nw_request_script(const struct nw_request *request, const char *const *remot
 			.duration_ns = request->duration_ns,
 			.buffer_bytes = request->buffer_bytes,
 			.force = request->force,
+			.counting = consumer ? nw_buf_str(&s.counting) : NULL,
+			.header = consumer ? nw_buf_str(&s.header) : NULL,
+			.tasks = consumer && (request->pid_count || consumer->needs.comms),
 		};
-		ret = nw_script_make(&s.armed, &options, out, err);
+		ret = nw_script_make(&s.result.armed, &options, out, err);
 	}
-	nw_armed_free(&s.armed);
-	nw_plan_free(&s.plan);
-	nw_selection_free(&s.selection);
+	if (consumer)
+		nw_run_free(&s.run);
+	nw_result_free(&s.result);
+	nw_buf_free(&s.counting);
+	nw_buf_free(&s.header);
 	nw_vec_free(&s.files);
 	nw_strings_free(&s.paths);
 	return ret;
