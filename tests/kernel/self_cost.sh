@@ -1,6 +1,7 @@
 # stat -v: what of the spans is the probes' own time.
 # alone: it compares times
 . "$(dirname "$0")/../lib/kernel.sh"
+rm -f /run/nopwatch/hit.cost # as after a boot
 
 "$NOPWATCH" stat -v -j -o out.json 'myserver:*' -- "$SERVER" -t 2 -n 300 >/dev/null 2>err
 has "what a hit costs is told" "$(cat err)" 'a hit adds [0-9.]+[nu]s to [0-9.]+[nu]s to its thread.s time, by probe \(measured on this machine'

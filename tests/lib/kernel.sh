@@ -17,6 +17,8 @@ if [ -z "${OWN_RUN:-}" ]; then
 fi
 
 cd "$TEST_DIR" || exit 1
+# What a hit costs is known already (tests/run); a script that is run by itself measures it.
+[ "$OWN_RUN" != yes ] || [ -z "${HIT_COST:-}" ] || install -m 600 "$HIT_COST" /run/nopwatch/hit.cost
 
 # Files of its own for each script: what runs beside it may run the same programs, whose hits are counted, too; nopwatch arms probes
 # in itself to learn what a hit costs. And tests kill tracers: one that is killed while it disables leaves something of its places
@@ -60,12 +62,14 @@ is_our_session() {
   if [ -d "/proc/$pid" ]; then is_ours "$pid"; else files_of "$1" | grep -qF "$TEST_DIR/"; fi
 }
 
-others_sessions() {
+# Tests ask this and more some ten times a second while they wait, so no program is started for it: into the array $others.
+find_others_sessions() {
   local name
+  others=()
   for name in "$TRACEFS"/instances/nopwatch_* /run/nopwatch/[0-9]*_*; do
     [ -e "$name" ] || continue
     name=${name##*/} name=${name#nopwatch_}
-    is_our_session "$name" || printf '%s\n' "$name"
+    is_our_session "$name" || others+=("$name")
   done
 }
 
@@ -81,20 +85,28 @@ of_instances() { # FILE: what they say
   our_instances "$1" | while read -r file; do cat "$file" 2>/dev/null; done
 }
 
-# The journals of other tests, and of who else measures on this machine.
+# The journals of other tests, and of who else measures on this machine. (tried.sh has a /run of its own.)
 others_journals() {
   local dir
-  for dir in "$TEST_DIR.machine" "${TEST_DIR%/nopwatch-tests.*}"/nopwatch-tests.*/*/*/dir.run; do
-    [ "$dir" = "$TEST_DIR.run" ] || ls "$dir" 2>/dev/null
+  for dir in "$TEST_DIR.machine" "${TEST_DIR%/nopwatch-tests.*}"/nopwatch-tests.*/*/*/dir{.run,/run/nopwatch}; do
+    [[ $dir == "$TEST_DIR.run" || $dir == "$TEST_DIR"/* ]] || names_in "$dir"
+  done
+}
+
+# names_in DIRECTORY [NAME...]: of all that is there but these, a line each
+names_in() {
+  local file
+  for file in "$1"/* "$1"/.[!.]*; do
+    [ ! -e "$file" ] || [[ " ${*:2} " == *" ${file##*/} "* ]] || printf '%s\n' "${file##*/}"
   done
 }
 
 # What other tests have in tracefs: events that name files in their directories (tests/run), and instances that are named after
 # their process (tests_..._PID). Lines of uprobe_events, and names.
-tests_dir='/nopwatch-tests\.[^/ ]+/[^/ ]+/[^/ ]+/dir/'
+tests_dir='/nopwatch-tests[.][^/ ]+/[^/ ]+/[^/ ]+/dir/'
 others_things() {
   local name pid
-  grep -E "$tests_dir" "$TRACEFS/uprobe_events" | grep -vF -- "$TEST_DIR/"
+  awk -v tests="$tests_dir" -v own="$TEST_DIR/" '$0 ~ tests && !index($0, own)' "$TRACEFS/uprobe_events"
   for name in "$TRACEFS"/instances/tests_*_*; do
     name=${name##*/} pid=${name##*_}
     [ "$pid" != $$ ] && [ -d "/proc/$pid" ] && printf '%s\n' "$name"
@@ -103,21 +115,22 @@ others_things() {
 
 # What sessions, and who adds events, have in tracefs and beside it.
 what_is_made() {
-  cat "$TRACEFS/uprobe_events"
-  cat "$TRACEFS/synthetic_events" 2>/dev/null
-  ls "$TRACEFS/instances"
-  ls -A -I hit.cost -I kept.events /run/nopwatch 2>/dev/null # hit.cost is kept until the next boot
+  cat "$TRACEFS/uprobe_events" "$TRACEFS/synthetic_events" 2>/dev/null
+  names_in "$TRACEFS/instances"
+  names_in /run/nopwatch hit.cost kept.events # hit.cost is kept until the next boot
 }
 
 # What there is once, a line each.
 what_is_set() {
-  local file kept=no
+  local file lines kept=no
   [ ! -e /run/nopwatch/kept.events ] || kept=yes
   echo "setting kept.events $kept"
   for file in events/enable tracing_on current_tracer trace_clock set_event_pid; do
-    echo "setting $file $(paste -sd ' ' "$TRACEFS/$file" 2>/dev/null)"
+    lines=()
+    [ ! -e "$TRACEFS/$file" ] || mapfile -t lines <"$TRACEFS/$file"
+    echo "setting $file ${lines[*]}"
   done
-  sed 's/^/setting rcu_expedited /' /sys/kernel/rcu_expedited 2>/dev/null
+  [ ! -r /sys/kernel/rcu_expedited ] || echo "setting rcu_expedited $(</sys/kernel/rcu_expedited)"
 }
 
 # The sessions that are named.
@@ -127,7 +140,7 @@ session_names() { grep -oE '(sh[0-9]+_)?[0-9]+_[0-9a-f]{6}\b' | sort -u; }
 owner() { # NAME JOURNALS
   if is_our_session "$1"; then
     echo ours
-  elif is_others "$1" || grep -qxF -- "$1" <<<"$2" || [[ $sessions_before == *" $1 "* ]] || files_of "$1" | grep -qE "$tests_dir"; then
+  elif is_others "$1" || [[ $'\n'$2$'\n' == *$'\n'$1$'\n'* ]] || [[ $sessions_before == *" $1 "* ]] || files_of "$1" | grep -qE "$tests_dir"; then
     echo others
   else
     echo nobodys
@@ -139,16 +152,18 @@ owner() { # NAME JOURNALS
 # told to be ours is theirs: events of files elsewhere, instances, sessions that are nobody's. Else the last are told if they are there
 # for ten looks: the next command of anybody takes them away.
 tracefs_state() {
-  local things names state journals i name busy stuck='' nobodys alone=yes
+  local things names state journals i name line busy stuck='' nobodys alone=yes
   for i in {1..10}; do
     things=$(others_things)
     journals=$(others_journals)
     state=$(what_is_made; what_is_set)
     things+=$'\n'$(others_things)
     journals+=$'\n'$(others_journals)
-    things=$(grep . <<<"$things")
+    things=${things#$'\n'} things=${things%$'\n'}
     names='' nobodys='' busy=
-    ! grep '^[pr]:' <<<"$things" | grep -qv '^[pr]:nopwatch_' || busy=yes
+    while IFS= read -r line; do
+      case $line in [pr]:nopwatch_*) ;; [pr]:*) busy=yes ;; esac
+    done <<<"$things"
     for name in $(session_names <<<"$state$journals"); do
       case $(owner "$name" "$journals") in
       ours) continue ;;
@@ -161,8 +176,8 @@ tracefs_state() {
       names+=$name$'\n'
     done
     [ -z "$things" ] || alone=
-    [ "$i" = 1 ] || nobodys=$(grep -xF "$stuck" <<<"$nobodys")
-    stuck=$(grep . <<<"$nobodys")
+    [ "$i" = 1 ] || [ -z "$nobodys" ] || nobodys=$(grep -xF "${stuck:-/none/}" <<<"$nobodys")
+    stuck=${nobodys%$'\n'}
     { [ "$busy" ] && [ "$i" -lt 3 ]; } || [[ $state == *'rcu_expedited 28279' ]] || { [ "$alone" ] && [ "$stuck" ]; } || break
     sleep 0.2
   done
@@ -170,7 +185,7 @@ tracefs_state() {
   # sessions of others switch it on while they disarm (NW_EXPEDITED)
   [ "$alone" ] || state=${state/%rcu_expedited 28279/rcu_expedited 0}
   [ -z "$alone" ] || [ -z "$stuck" ] || names=$(grep -vxF "$stuck" <<<"$names")
-  names=$(grep . <<<"$things"$'\n'"$names")
+  names=$things${names:+$'\n'${names%$'\n'}} names=${names#$'\n'}
   grep -vF -- "${names:-/none/}" <<<"$state" | awk -v alone="$alone" -v dir="$TEST_DIR/" -v own="_$$" '
     BEGIN { if (alone) print "alone" }
     /^setting / || /nopwatch_/ || /^(gate\.)?[0-9]+_/ || index($0, dir) || substr($0, length($0) - length(own) + 1) == own { print; next }
@@ -199,12 +214,17 @@ unchanged() {
   is "${1:-tracefs and /run/nopwatch are as they were}" "$(state_since "$state_before")" "$state_before"
 }
 
-# Wait until a command succeeds, at most a minute (more on a busy machine).
+# pause SECONDS: without a program, as nobody writes into that pipe
+never=$TEST_DIR.never
+mkfifo "$never" || exit 1
+pause() { read -rt "$1" <>"$never"; }
+
+# Wait until a command succeeds, at most a minute (more on a busy machine). The first looks come soon.
 wait_for() {
   local i
-  for ((i = 0; i < 600; i++)); do
+  for ((i = 0; i < 620; i++)); do
     "$@" >/dev/null 2>&1 && return 0
-    sleep 0.1
+    if [ $i -lt 20 ]; then pause 0.03; else pause 0.1; fi
   done
   echo "# gave up waiting for: $*"
   return 1
@@ -217,24 +237,35 @@ begun() {
 
 # The probes of a session of ours, as the kernel has them. What nopwatch measures its own cost with, in its own code, is none.
 session_probes() { # GROUP, a pattern
-  grep ":$1/" "$TRACEFS/uprobe_events" | grep -v ' /proc/[0-9]*/exe:' | grep -vF -- "$(others_sessions | grep . || echo /none/)"
+  local others
+  find_others_sessions
+  awk -v group=":$1/" -v others="${others[*]}" "$not_theirs"'
+    $0 ~ group && is_ours() { print; found = 1 } END { exit !found }' "$TRACEFS/uprobe_events"
 }
+# shellcheck disable=SC2016 # awk's
+not_theirs='BEGIN { count = split(others, other, " ") }
+  function is_ours(i) {
+    for (i = 1; i <= count; i++) if (index($0, other[i])) return 0
+    return !/ \/proc\/[0-9]*\/exe:/
+  }'
 
 # armed [N]: is a session of ours armed, are N? Its instance records from its birth, and what the kernel tells of threads is
 # enabled before the first probe is: so all events of its own have to be, unless it has none but the kernel's.
 armed() {
-  local dir group count=0
+  local dir group enabled on count=0
   for dir in "$TRACEFS"/instances/nopwatch_*/; do
     group=${dir%/} group=${group##*/}
     is_our_session "${group#nopwatch_}" || continue
     if [ -d "$dir/events/$group" ]; then
-      [ "$(cat "$dir/events/$group/enable")" = 1 ] || continue
-      session_probes "$group" >/dev/null || continue
+      enabled='' && read -r enabled <"$dir/events/$group/enable"
+      { [ "$enabled" = 1 ] && session_probes "$group" >/dev/null; } || continue
     else
       # asked again behind it: it may have got its probes meanwhile, which are not enabled yet
-      { [ -n "$(cat "$dir/set_event")" ] && [ ! -d "$dir/events/$group" ]; } || continue
+      enabled='' && read -r enabled <"$dir/set_event"
+      { [ -n "$enabled" ] && [ ! -d "$dir/events/$group" ]; } || continue
     fi
-    grep -q 1 "$dir/tracing_on" && count=$((count + 1))
+    on='' && read -r on <"$dir/tracing_on"
+    [ "$on" = 1 ] && count=$((count + 1))
   done 2>/dev/null
   [ "$count" -ge "${1:-1}" ]
 }
@@ -242,8 +273,11 @@ armed() {
 # How often sessions of ours were hit so far, as the kernel counts it, in whatever process. A test that needs hits waits
 # for them, and not for a time in which a busy machine may have none.
 session_hits() {
-  session_probes 'nopwatch_[^ /]*' | awk 'NR == FNR { sub(/.*\//, "", $1); ours[$1] = 1; next }
-    $2 in ours { sum += $3 } END { print sum + 0 }' - "$TRACEFS/uprobe_profile"
+  local others
+  find_others_sessions
+  awk -v others="${others[*]}" "$not_theirs"'
+    NR == FNR { if (/:nopwatch_[^ \/]*\// && is_ours()) { sub(/.*\//, "", $1); ours[$1] = 1 } next }
+    $2 in ours { sum += $3 } END { print sum + 0 }' "$TRACEFS/uprobe_events" "$TRACEFS/uprobe_profile"
 }
 
 # hit N [SINCE]: that often, or that often since there were SINCE
@@ -265,9 +299,16 @@ armed_and_hit() {
 # Wait until a tracer of ours has read what was there: it waits for more (poll), again and again, with nothing left to do. The
 # first time may be the one that it was stopped in; hits are handed out once every CPU is known up to their time. That it
 # sleeps is not enough: it also waits for the process that reads files for it.
-slept() { sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$1/status"; }
+slept() { # PID: of a process, or PID/task/TID
+  local lines line
+  mapfile -t lines <"/proc/$1/status" # in one piece, whose numbers fit together
+  for line in "${lines[@]}"; do
+    [[ $line != voluntary_ctxt_switches:* ]] || echo "${line##*[!0-9]}"
+  done
+}
 waits_again() { # PID SLEPT
-  [ "$(slept "$1")" -gt "$2" ] && grep -q poll "/proc/$1/wchan"
+  local where=
+  [ "$(slept "$1")" -gt "$2" ] && { read -r where <"/proc/$1/wchan"; [[ $where == *poll* ]]; } # a line without an end
 }
 all_read() { # PID
   local i
@@ -280,7 +321,7 @@ all_read() { # PID
 naps() {
   local task
   for task in /proc/"$1"/task/*; do
-    echo "${task##*/} $(sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "$task/status" 2>/dev/null)"
+    echo "${task##*/} $(slept "${task#/proc/}" 2>/dev/null)"
   done
 }
 has_napped() { # PID BEFORE TIMES: each of its threads, but the first one, which may wait for the others all the time
@@ -294,7 +335,10 @@ each_answers() { # PID TIMES
 }
 
 # A server of so many threads has them all.
-has_threads() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt "$2" ]; }
+has_threads() {
+  local tasks=("/proc/$1/task"/*)
+  [ ${#tasks[@]} -gt "$2" ]
+}
 
 # Background processes do not outlive the test, nor does a session of them whose journal goes with its directory, whatever happens.
 kill_jobs() {
@@ -353,6 +397,7 @@ on_telling_cpus() {
   local dir=$TRACEFS/instances/tests_switches_$$ all cpus cpu i
   mkdir "$dir" || return
   all=$(own_cpus)
+  echo 'prev_pid==0 || next_pid==0' >"$dir/events/sched/sched_switch/filter"
   for i in {1..10}; do
     echo 1 >"$dir/events/sched/sched_switch/enable"
     for cpu in $all; do
@@ -361,9 +406,11 @@ on_telling_cpus() {
     echo 0 >"$dir/events/sched/sched_switch/enable"
     # CPU, and whether it is told of: 0 or 1; -: it was hardly ever idle
     cpus=$(sed -n 's/.*\[\([0-9]*\)\].* prev_pid=\([0-9]*\) .* next_pid=\([0-9]*\) .*/\1 \2 \3/p' "$dir/trace" |
-      awk '$1 in now { idle[$1] += now[$1] == 0; bad[$1] += now[$1] != $2 }
-        { all[$1]++; now[$1] = $3 }
-        END { for (cpu in now) printf("%d %s\n", cpu, (bad[cpu] * 50 > all[cpu] ? 0 : idle[cpu] < 15 ? "-" : 1)) }')
+      awk -v cpus="${all//$'\n'/ }" '{ cpu = $1 + 0 }
+        cpu in now { idle[cpu] += now[cpu]; bad[cpu] += now[cpu] != ($2 == 0) }
+        { all[cpu]++; now[cpu] = $3 == 0 }
+        END { n = split(cpus, cpu_of, " "); for (i = 1; i <= n; i++) { cpu = cpu_of[i]
+          print cpu, (bad[cpu] * 50 > all[cpu] ? 0 : idle[cpu] < 15 ? "-" : 1) } }')
     grep -q ' -' <<<"$cpus" || break
   done
   rmdir "$dir"
