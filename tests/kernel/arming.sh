@@ -1,15 +1,16 @@
 # Recording is on before the first probe is: a program that waits for its semaphore and then hits at
-# once loses nothing, whichever way the probe is armed.
+# once loses nothing, whichever way the probe is armed. Four such programs for each, with ALL=1 ten.
 # in turn: it uses the top-level buffer, and removes all events that stay
 . "$(dirname "$0")/../lib/kernel.sh"
 
 cp "$PROGRAMS/waits" waits
 spec="usdt:$PWD/waits:waits:hit"
 
-# MASK: of ten programs that wait, one after another, how many were recorded in part or not at all
+programs=${ALL:+10} programs=${programs:-4}
+# MASK: of so many programs that wait, one after another, how many were recorded in part or not at all
 lost() {
   local lost=0 pid
-  for _ in $(seq 10); do
+  for _ in $(seq $programs); do
     ./waits 50 >/dev/null & pid=$!
     begun $pid "$PWD/waits"
     NOPWATCH_FEATURES=$1 "$NOPWATCH" stat -j "$spec" -p $pid -o out.json 2>err ||
@@ -20,7 +21,7 @@ lost() {
   echo $lost
 }
 for mask in '' -multi_site -ref_ctr -instances -set_event_pid,-event_fork; do
-  is "${mask:-unmasked}: all hits of ten programs that wait" "$(lost "$mask")" 0
+  is "${mask:-unmasked}: all hits of $programs programs that wait" "$(lost "$mask")" 0
 done
 unchanged "nothing is left"
 
@@ -33,7 +34,7 @@ wait $pid
 
 # events that stay
 lost=0
-for _ in $(seq 5); do
+for _ in $(seq $((programs / 2))); do
   ./waits 50 >/dev/null & pid=$!
   begun $pid "$PWD/waits"
   "$NOPWATCH" add -q --enable --instance tests_arming_$$ "$spec" || kill $pid

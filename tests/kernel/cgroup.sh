@@ -78,7 +78,7 @@ done
 # shellcheck disable=SC2016
 enter "$group/below" sh -c 'while :; do /bin/true; done' & churn=$!
 wait_for grep -q . "$group/below/cgroup.procs"
-is "whoever has ended since has none" "$(for _ in {1..60}; do "$NOPWATCH" list -q --cgroup "$name" myserver:request__start 2>&1 >/dev/null || echo "$?"; done)" ""
+is "whoever has ended since has none" "$(for _ in $(seq $((${ALL:+45} + 15))); do "$NOPWATCH" list -q --cgroup "$name" myserver:request__start 2>&1 >/dev/null || echo "$?"; done)" ""
 kill $churn
 wait $churn 2>/dev/null
 is "a group without processes has no files" "$(mkdir "$group/empty"; "$NOPWATCH" list --cgroup empty 2>&1)" "nopwatch: no process is in --cgroup 'empty' now"

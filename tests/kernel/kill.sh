@@ -1,6 +1,6 @@
 # kill -9 at every moment of every command that changes the kernel: one `clean`, and nothing is left, neither in
-# tracefs and /run/nopwatch nor in the program's memory. HARM=500 tries so many moments of each command; without it,
-# a few spread over its life, so that different ones are tried in different runs. COMMANDS="add script" tries only these.
+# tracefs and /run/nopwatch nor in the program's memory. HARM=500 tries so many moments of each command; without it one, with ALL=1 two
+# spread over its life, so that different ones are tried in different runs. COMMANDS="add script" tries only these.
 # FIRST=N begins with the N-th moment: with HARM=26, a command of 208 moments is tried whole in eight runs, FIRST=1 to 8.
 # All of it twice: alone, and beside a session of the same probes and events that stay, which must not notice.
 #
@@ -37,7 +37,7 @@ is_as_before() {
 
 # killed_at NAME SETUP COMMAND...: at a few of its moments; SETUP is a command of nopwatch's before, "" for none
 killed_at() {
-  local name=$1 setup=$2 tries=${HARM:-2} bad="" moments step at i
+  local name=$1 setup=$2 tries=${HARM:-$((${ALL:+1} + 1))} bad="" moments step at i
   shift 2
   [[ -z ${COMMANDS:-} || " $COMMANDS " == *" $name "* ]] || return 0
   # shellcheck disable=SC2086 # words

@@ -152,7 +152,8 @@ all=$(state)
 broken=0 odd=0
 "$NOPWATCH" remove -q 'myserver:lookup*' 'myserver:request*' 'myserver:cache*'
 moments=$("$PROGRAMS/killer" 0 "$NOPWATCH" add -q --instance nwtest --enable "$spec" | tail -n 1)
-for i in $(seq 40); do
+kills=${ALL:+40} kills=${kills:-12}
+for ((i = 1; i <= kills; i++)); do
   if [ $i = 1 ]; then # in the middle for sure, where the kernel tells of system calls
     "$NOPWATCH" remove -q 'myserver:lookup*' 'myserver:request*' 'myserver:cache*'
     "$PROGRAMS/killer" $((moments / 2)) "$NOPWATCH" add -q --instance nwtest --enable "$spec" &

@@ -1,6 +1,7 @@
 # Semaphores that are raised by hand, in processes that become other programs at every moment: each
-# write goes to the program that was looked at, or nowhere.
+# write goes to the program that was looked at, or nowhere. With ALL=1 they do so four times as often.
 . "$(dirname "$0")/../lib/kernel.sh"
+times=${ALL:+4}
 export NOPWATCH_FEATURES=-ref_ctr
 
 cp "$PROGRAMS/become" own/become
@@ -19,12 +20,12 @@ turmoil() { # COUNT NAME
 
 "$NOPWATCH" stat -j "usdt:$become:become:beat" -o out.json 2>said & run=$!
 wait_for armed
-turmoil 600 during
+turmoil $((${times:-1} * 150)) during
 # shellcheck disable=SC2046 # several numbers
 wait $(jobs -p | grep -vx $run)
 is "who becomes another program, and who lends its memory, keeps it as it was" "$(sort -u during.*)" whole
-turmoil 1500 end
-sleep 1
+turmoil $((${times:-1} * 400)) end
+more_hits $((${times:-1} * 50))
 kill $run
 wait $run
 is "the session ends well meanwhile" $? 0

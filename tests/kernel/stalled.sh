@@ -109,7 +109,7 @@ done
 # One who reads slowly gets all of it.
 mkfifo slow
 exec 4<>slow
-"$NOPWATCH" trace -j "uprobe:$modules:leaf" -n 600 -p $target >slow 2>err 3>&- 4>&- &
+"$NOPWATCH" trace -j "uprobe:$modules:leaf" "uprobe:$PWD/plain.so:step" -n 600 -p $target >slow 2>err 3>&- 4>&- &
 tracer=$!
 wait_for armed
 timeout 100 python3 -c '

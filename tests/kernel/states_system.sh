@@ -82,8 +82,8 @@ until_ends() {
   kill $run
   wait $run
 }
-record_later() { # whoever names $program may have to wait, so it takes 4 s
-  later own/$program 4 400 10 >told & late=$!
+record_later() { # whoever names `other` may have to wait, so that takes 4 s
+  later own/$program 4 $spans 10 >told & late=$!
   if [ $way = live ]; then
     until_ends $late "$NOPWATCH" trace -j --slower 1ns --states -o slow.json --span act=pool:begin..pool:end "usdt:$POOL:pool:*"
   else
@@ -95,13 +95,15 @@ ln own/pool own/other
 for way in live recording; do
   for program in pool other; do
     if [ $program = pool ]; then
-      measured 'python3 split.py all 1600 1540' record_later >judged
+      spans=${ALL:+400} spans=${spans:-150}
+      measured "python3 split.py all $((4 * spans)) $((4 * spans * 77 / 80))" record_later >judged
       comment "$(cat judged)"
     else
+      spans=400
       record_later
     fi
     if [ $program = pool ]; then
-      ok "$way: who comes later is split from the first span on" python3 split.py all 1600 1540
+      ok "$way: who comes later is split from the first span on" python3 split.py all $((4 * spans)) $((4 * spans * 77 / 80))
     else
       ok "$way: by another name, once it is named, and not before" python3 split.py late 1600 60
     fi
@@ -111,13 +113,13 @@ kill $strangers
 
 # Who never sleeps: that nothing is recorded of it says that it runs. By then it is named.
 for mask in '' -set_event_pid; do
-  NOPWATCH_FEATURES=$mask slow "usdt:$POOL:pool:*" -- "$POOL" 1 400 -10 named >told 2>err
-  ok "${mask:-unmasked}: who never sleeps is split" python3 split.py busy 400 15
+  NOPWATCH_FEATURES=$mask slow "usdt:$POOL:pool:*" -- "$POOL" 1 200 -10 named >told 2>err
+  ok "${mask:-unmasked}: who never sleeps is split" python3 split.py busy 200 15
   hasnt "${mask:-unmasked}: that nobody slept is nothing to be told" "$(cat err)" 'no hit'
 done
-later own/other 1 400 -10 >told & late=$!
+later own/other 1 200 -10 >told & late=$!
 until_ends $late "$NOPWATCH" trace -j --slower 1ns --states -o slow.json --span act=pool:begin..pool:end "usdt:$POOL:pool:*"
-ok "who comes later, by another name, and never sleeps, is split" python3 split.py busy 400 15
+ok "who comes later, by another name, and never sleeps, is split" python3 split.py busy 200 15
 
 # A shell's children are others soon.
 cp /bin/bash own/bash
@@ -135,13 +137,13 @@ kill $shell
 # More than a filter has room for: everybody's are recorded, and every command says so.
 "$POOL" 200 100000 20 named >said & pool=$!
 until grep -qs 'all there' said; do sleep 0.05; done
-"$NOPWATCH" stat -j --states -d 3 -o out.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end 2>err
+"$NOPWATCH" stat -j --states -d 1 -o out.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end 2>err
 has "stat says whose events it records" "$(cat err)" 'of all threads in the system are recorded, not only of those that are traced: their names and numbers do not fit into a filter'
 holds "and splits spans" out.json "of('span')[0]['states_ns']['sleeping']['count'] > 100"
 "$NOPWATCH" trace --states --slower 1ns -d 0.5 -o out "usdt:$POOL:pool:*" --span act=pool:begin..pool:end 2>err
 has "so does trace" "$(cat err)" 'of all threads in the system are recorded'
 record_all() {
-  "$NOPWATCH" record --states -d 3 -o rec.dat "usdt:$POOL:pool:*" 2>err
+  "$NOPWATCH" record --states -d 1 -o rec.dat "usdt:$POOL:pool:*" 2>err
   slow --from rec.dat
 }
 measured 'python3 split.py all 0 100' record_all >judged

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fires as fast as it can: spin THREADS HITS_PER_THREAD. Spans of a known least length, so that
- * a latency that cannot be is seen at once: every op lasts at least LEAST_NS, and the pause
- * between two ops lasts at least 50 times that. Prints the longest op of all, and gap, the longest
- * time from before an op to behind the next one, as a busy machine may make a thread wait.
+ * Fires as fast as it can: spin THREADS OPS [PAUSE_US]. Spans of a known least length, so that
+ * a latency that cannot be is seen at once: every op lasts at least 2 us, and the pause
+ * between two ops at least PAUSE_US (100). OPS: of each thread; 0: until SIGTERM. Prints the ops of all threads, the longest one, and gap,
+ * the longest time from before an op to behind the next one, as a busy machine may make a thread wait.
  *
  *	spin:op__start(i) spin:op__done(i)	with FLAT=1: no pause at all
  *	spin:tick(i)				between some ops, so that pages of the ring buffer
  *						begin and end anywhere
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,19 @@
 
 struct times {
 	uint64_t longest, gap;
+	long ops;
 };
 
 static long hits;
+static uint64_t rest = 100000;
 static int flat;
+static volatile sig_atomic_t ended;
+
+static void end(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
 
 static uint64_t now(void)
 {
@@ -42,7 +52,7 @@ static void *run(void *arg)
 	struct times *times = arg;
 	uint64_t before = now();
 
-	for (long i = 0; i < hits; i++) {
+	for (long i = 0; (i < hits || !hits) && !ended; i++) {
 		uint64_t from = now();
 		DTRACE_PROBE1(spin, op__start, i);
 		if (!flat)
@@ -54,10 +64,11 @@ static void *run(void *arg)
 		if (until - before > times->gap)
 			times->gap = until - before;
 		before = from;
+		times->ops++;
 		if (!flat && i % 7 == 3)
 			DTRACE_PROBE1(spin, tick, i);
 		if (!flat)
-			pass(100000);
+			pass(rest);
 	}
 	return NULL;
 }
@@ -69,6 +80,9 @@ int main(int argc, char **argv)
 	struct times times[64] = {0}, most = {0};
 
 	hits = argc > 2 ? atol(argv[2]) : 100000;
+	if (argc > 3)
+		rest = strtoull(argv[3], NULL, 10) * 1000;
+	signal(SIGTERM, end);
 	flat = getenv("FLAT") != NULL;
 	uint64_t start = now();
 	for (int i = 0; i < threads && i < 64; i++)
@@ -79,8 +93,9 @@ int main(int argc, char **argv)
 			most.longest = times[i].longest;
 		if (times[i].gap > most.gap)
 			most.gap = times[i].gap;
+		most.ops += times[i].ops;
 	}
-	printf("ops %ld longest %lu elapsed %lu gap %lu\n", hits * threads,
+	printf("ops %ld longest %lu elapsed %lu gap %lu\n", most.ops,
 	       (unsigned long)most.longest, (unsigned long)(now() - start),
 	       (unsigned long)most.gap);
 	return 0;
