@@ -36,7 +36,7 @@ postgres() {
   wait_for "$bin/pg_isready" -q
   pgbench -i -q >/dev/null 2>&1
   "$NOPWATCH" record -q "usdt:$PWD/own/postgres:postgresql:query__*(sql:string)" "usdt:$PWD/own/postgres:postgresql:transaction__*" \
-    -o pg.dat -- pgbench -n -c 4 -j 2 -t 100 >/dev/null 2>&1
+    -o pg.dat -- pgbench -n -c 4 -j 2 -t 40 >/dev/null 2>&1
   kill -INT $server
   wait $server 2>/dev/null
   return 0
@@ -47,7 +47,7 @@ if postgres; then
   has "queries in transactions" "$(cat agreed)" '^[0-9]{4,} [1-9]'
   is "on the tracks of the four backends, at least" "$(say "len({s['tid'] for s in d['slices']}) >= 4")" True
   is "with the text of the queries" \
-    "$(say "sum(s['name'] == 'postgresql:query' and 'UPDATE pgbench_accounts' in s['args']['start']['sql'] for s in d['slices'])")" 400
+    "$(say "sum(s['name'] == 'postgresql:query' and 'UPDATE pgbench_accounts' in s['args']['start']['sql'] for s in d['slices'])")" 160
   "$NOPWATCH" trace --from pg.dat --by pid -f perfetto -o by.pftrace && "$TESTS_LIB/perfetto" by.pftrace >out.json
   "$NOPWATCH" report pg.dat --by pid -j -o by.json
   is "--by pid: as many on the track of each backend as report counts" \

@@ -5,6 +5,12 @@
 first=dash
 need $first || first="bash --posix"
 spec="usdt:$SERVER:myserver:*"
+reads_on() { # one of ours
+  local pid
+  for pid in $(pgrep -f '[t]race_pipe'); do ! is_ours "$pid" || return 0; done
+  false
+}
+has_no_reader() { ! reads_on; }
 is_armed() { grep -q armed "$1"; } # the file is emptied before each start
 "$NOPWATCH" script "$spec" >script.sh
 "$NOPWATCH" script -d 1 "$spec" >short.sh
@@ -25,7 +31,7 @@ for top in '' 1; do
   wait $script 2>/dev/null
   wait_for as_before
   is "a script that is killed is buried by its helper${top:+, also in the top-level buffer}" "$(state_since "$foreign")" "$foreign"
-  wait_for sh -c "! pgrep -f '[t]race_pipe' >/dev/null"
+  wait_for has_no_reader
 done
 
 # kill -9 of everything: the next script removes what it left, and so does nopwatch
