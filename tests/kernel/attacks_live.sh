@@ -145,8 +145,9 @@ cp plain.so good.so
 start slow ./s{1..12}.so ./good.so
 bounded 0 slow.json stat -j --stack -n 20 --stack-size 16K "uprobe:$modules:leaf" -p $target
 named slow.json 13
+# (a machine with other work meets a third limit, of 10 s of time, too)
 is "slow.json: only lines are missing, and both reasons are said, of one and of all" \
-  "$(j slow.json "'; '.join(sorted({it['missing'] + ': ' + it['text'] for row in of('loss') for it in row['unread']}))")" \
+  "$(j slow.json "'; '.join(sorted({it['missing'] + ': ' + it['text'] for row in of('loss') for it in row['unread'] if it['text'] != 'reading it took longer than 10 s'}))")" \
   "lines: reading it took longer than 3 s of processor time; lines: reading source lines took longer than 10 s of processor time altogether"
 stop
 

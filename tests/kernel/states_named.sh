@@ -37,6 +37,7 @@ echo 'prev_pid==1 || next_pid==1' >"$TRACEFS/events/sched/sched_switch/filter"
 before=$(filters)
 NOPWATCH_FEATURES=-set_event_pid,-instances "$NOPWATCH" stat -j --states -o out.json "usdt:$STATES:states:*" -- "$STATES" 5 block >told 2>err
 is "a filter that was there before is there again" "$(filters)" "$before"
+kill $strangers # which keep a CPU busy
 holds "and was none of the session" out.json "sum(r['states_ns']['sleeping']['count'] for r in of('span')) >= 15"
 echo 0 >"$TRACEFS/events/sched/sched_switch/filter"
 
@@ -44,7 +45,7 @@ echo 0 >"$TRACEFS/events/sched/sched_switch/filter"
 # before their numbers were named is not known.
 cat >pool.py <<'PY'
 import json, sys
-SPANS = 400 # 4 s, so that whoever names the threads may have to wait
+SPANS = int(sys.argv.pop()) # 400 take 4 s, so that whoever names the threads may have to wait
 slow = [s for s in map(json.loads, open("slow.json")) if s["type"] == "slow"]
 assert len(slow) == 4 * SPANS, len(slow)
 split = [s for s in slow if "states_ns" in s]
@@ -59,20 +60,21 @@ by = {s["tid"] for s in split}
 assert len(by) == 4 and len(split) >= 4 * 15, (by, len(split))
 assert len(split) < len(slow) if sys.argv[1] == "late" else len(split) >= 23 * len(slow) / 24, len(split)
 PY
-live() { # [named]
-  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j --slower 1ns --states -o slow.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end -- "$POOL" 4 400 10 "$@" >told
+live() { # SPANS [named]
+  NOPWATCH_FEATURES=$mask "$NOPWATCH" trace -j --slower 1ns --states -o slow.json "usdt:$POOL:pool:*" --span act=pool:begin..pool:end -- "$POOL" 4 "$1" 10 "${@:2}" >told
 }
 recorded() {
   NOPWATCH_FEATURES=$mask "$NOPWATCH" record -q --states -o rec.dat "usdt:$POOL:pool:*" -- "$POOL" 4 400 10 named >told
   "$NOPWATCH" trace -j --slower 1ns --states --from rec.dat --span act=pool:begin..pool:end >slow.json
 }
+spans=${ALL:+400} spans=${spans:-150}
 for mask in -set_event_pid -set_event_pid,-instances; do
-  measured 'python3 pool.py late enough' live named
-  ok "$mask: threads with new names are split once they are named, and not before" python3 pool.py late
-  measured 'python3 pool.py late enough' recorded
-  ok "$mask: and so from a recording" python3 pool.py late
-  measured 'python3 pool.py all enough' live
-  ok "$mask: threads that are called as their program are split from the first span on" python3 pool.py all
+  measured 'python3 pool.py late enough 400' live 400 named
+  ok "$mask: threads with new names are split once they are named, and not before" python3 pool.py late 400
+  measured 'python3 pool.py late enough 400' recorded
+  ok "$mask: and so from a recording" python3 pool.py late 400
+  measured "python3 pool.py all enough $spans" live $spans
+  ok "$mask: threads that are called as their program are split from the first span on" python3 pool.py all $spans
 done
 
 # Where threads sleep is told by a trigger, which is away for 0.1 s when it is set anew: not for each who is born.
@@ -92,13 +94,12 @@ fi
 # More than a filter has room for: everybody's are recorded, and that is said.
 "$POOL" 200 1000 20 named >said & pool=$!
 until grep -qs 'all there' said; do sleep 0.05; done
-NOPWATCH_FEATURES=-set_event_pid "$NOPWATCH" stat -v -j --states -d 3 -p $pool -o out.json 'pool:*' --span act=pool:begin..pool:end 2>err
+NOPWATCH_FEATURES=-set_event_pid "$NOPWATCH" stat -v -j --states -d 1 -p $pool -o out.json 'pool:*' --span act=pool:begin..pool:end 2>err
 has "too many threads for a filter: that is said" "$(cat err)" 'of all threads in the system are recorded, not only of those that are traced: their names and numbers do not fit into a filter'
 holds "and their spans are split" out.json "of('span')[0]['states_ns']['sleeping']['count'] > 100"
 kill $pool
 # what the user asks for is not narrowed
 NOPWATCH_FEATURES=-set_event_pid "$NOPWATCH" stat -v --states -o out "usdt:$STATES:states:*" tracepoint:sched:sched_waking -- "$STATES" 2 block >told 2>err
 hasnt "events that the user asks for are all recorded, without a word" "$(cat err)" 'of all threads'
-kill $strangers
 unchanged
 finish
