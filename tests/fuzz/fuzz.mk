@@ -8,16 +8,20 @@ FUZZ_RUNS ?= -1
 
 FUZZ_CFLAGS := -Itests/lib -Itests/fuzz
 
-$(TEST_BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c tests/fuzz/fuzz.h $(LIB)
+$(TEST_BUILD)/replay.o: tests/fuzz/replay.c tests/fuzz/fuzz.h
+	$(quiet)mkdir -p $(@D)
+	$(quiet)$(CC) $(ALL_CPPFLAGS) $(FUZZ_CFLAGS) $(ALL_CFLAGS) $(QUICK) -c $< -o $@
+
+$(TEST_BUILD)/fuzz/%: tests/fuzz/%.c $(TEST_BUILD)/replay.o tests/fuzz/fuzz.h $(LIB)
 	$(call say,TEST,$<)
 	$(quiet)mkdir -p $(@D)
-	$(quiet)$(CC) $(ALL_CPPFLAGS) $(FUZZ_CFLAGS) $(ALL_CFLAGS) $< tests/fuzz/replay.c $(LIB) \
+	$(quiet)$(CC) $(ALL_CPPFLAGS) $(FUZZ_CFLAGS) $(ALL_CFLAGS) $(QUICK) $< $(TEST_BUILD)/replay.o $(LIB) \
 		$(ALL_LDFLAGS) $(LDLIBS) -o $@
 
 # The seeds are in the repository; this makes them again.
 $(TEST_BUILD)/fuzz-seeds: tests/fuzz/seeds.c $(LIB)
 	$(quiet)mkdir -p $(@D)
-	$(quiet)$(CC) $(ALL_CPPFLAGS) $(FUZZ_CFLAGS) $(CHECK_CFLAGS) $(ALL_CFLAGS) $< $(LIB) $(ALL_LDFLAGS) \
+	$(quiet)$(CC) $(ALL_CPPFLAGS) $(FUZZ_CFLAGS) $(CHECK_CFLAGS) $(ALL_CFLAGS) $(QUICK) $< $(LIB) $(ALL_LDFLAGS) \
 		$(LDLIBS) $(CHECK_LIBS) -o $@
 
 fuzz-seeds: $(TEST_BUILD)/fuzz-seeds
