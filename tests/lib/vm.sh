@@ -535,6 +535,13 @@ vm_check_engine_kill() {
   holds "and what counts afterwards is right" kill_then.json "span('myserver:parse')['count'] == 100"
 }
 
+# Allocations and system calls fail: an error with its reason or the right answer, and nothing is left.
+vm_check_engine_faults() {
+  comment "$(cat faults.figures)"
+  is "callers were tried" "$(grep -c '^[a-z]*, [A-Za-z]*: [1-9][0-9]* tried' faults.figures | sed 's/^[1-9].*/yes/')" yes
+  is "each command ends with the reason or the right answer, and leaves nothing" "$(cat faults)" ""
+}
+
 # Calls that nest, paired by the kernel by thread and frame, beside the stream, which pairs them so, too.
 vm_check_engine_frames() {
   local name known='[(r["span"], r["count"], r["unmatched_starts"], r["unmatched_ends"]) for r in of("span")]'
@@ -568,6 +575,7 @@ vm_check_engine_foreign() {
   local name known='[(r["probe"], r["hits"]) for r in of("probe")], [(r["span"], r["count"]) for r in of("span")]'
   comment "$(paste -sd '|' foreign.log | tail -c 600)"
   ok "there are programs" test -s foreign
+  [ ! -f faults ] || vm_check_engine_faults
   while read -r name; do
     comment "$name: $(j "$name.kernel.json" "$known"), $(paste -sd ' ' "$name.said")"
     is "both engines end well ($name)" "$(xargs <"$name.status")" "0 0"

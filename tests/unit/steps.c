@@ -7,6 +7,7 @@
 
 #include "kernel/steps/gate.h"
 #include "kernel/steps/semaphore_step.h"
+#include "kernel/steps/span_watch.h"
 
 #include "unit.h"
 
@@ -309,7 +310,50 @@ START_TEST(a_semaphore_is_raised_and_lowered_in_its_process)
 }
 END_TEST
 
-UNIT_MAIN("steps", a_semaphore_is_raised_and_lowered_in_its_process,
+/* A trigger that is not known of stays, and with it its event and the instance: an end that cannot be read is no "there is none". */
+START_TEST(triggers_that_cannot_be_read_are_an_error)
+{
+	static const char *const dirs[] = {"events",
+					   "events/synthetic",
+					   "events/synthetic/g",
+					   "instances",
+					   "instances/g",
+					   "instances/g/events",
+					   "instances/g/events/g",
+					   "instances/g/events/g/start",
+					   "instances/g/events/g/start/trigger",
+					   "instances/g/events/g/end"};
+	char end[] = "end", start[] = "start", gone[] = "gone";
+	char *names[] = {end, start, gone};
+	const nw_strings events = {.item = names, .count = NW_COUNT(names)};
+	struct nw_steps steps = {0};
+
+	make_dir();
+	ck_assert_int_eq(nw_span_watch_steps(&fs, "g", &events, &steps), 0);
+	ck_assert_uint_eq(steps.list.count, 0); /* without a synthetic event */
+	for (size_t i = 0; i < NW_COUNT(dirs); i++)
+		ck_assert_int_eq(mkdirat(fs.root, dirs[i], 0700), 0);
+	int file = openat(fs.root, "instances/g/events/g/end/trigger", O_CREAT | O_WRONLY,
+			  0600);
+	ck_assert_int_eq(write(file, "hist:keys=a [active]\n", 21), 21);
+	close(file);
+	/* a directory in place of the other file */
+	ck_assert_int_eq(nw_span_watch_steps(&fs, "g", &events, &steps), -EISDIR);
+	nw_steps_free(&steps);
+	ck_assert_int_eq(
+		unlinkat(fs.root, "instances/g/events/g/start/trigger", AT_REMOVEDIR), 0);
+	ck_assert_int_eq(nw_span_watch_steps(&fs, "g", &events, &steps), 0);
+	ck_assert_uint_eq(steps.list.count, 2);
+	ck_assert_str_eq(steps.list.item[0].go.text, "!hist:keys=a");
+	ck_assert_str_eq(steps.list.item[1].go.text, "!g");
+	ck_assert(!steps.failed);
+	nw_steps_free(&steps);
+	remove_dir();
+}
+END_TEST
+
+UNIT_MAIN("steps", triggers_that_cannot_be_read_are_an_error,
+	  a_semaphore_is_raised_and_lowered_in_its_process,
 	  an_own_file_is_made_and_given_a_size,
 	  what_enabling_answers_tells_who_has_an_event, all_are_done,
 	  or_what_was_done_is_undone, a_journal_that_cannot_be_written_undoes_it_too,

@@ -158,7 +158,10 @@ int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 	if (ret < 0)
 		nw_fail(err, -ret, "cannot look for what is left of %s: %s", s.group,
 			nw_strerror(-ret));
-	nw_span_watch_steps(fs, s.group, &s.events, out);
+	int triggers = nw_span_watch_steps(fs, s.group, &s.events, out);
+	if (ret == 0 && triggers < 0)
+		ret = nw_fail(err, -triggers, "the triggers of %s cannot be read: %s",
+			      s.group, nw_strerror(-triggers));
 	steps_disable(&s, out);
 	steps_instance(&s, out);
 	steps_delete(&s, out);
@@ -270,11 +273,14 @@ static int take_away(const struct survey *s, nw_strings *stuck)
 		snprintf(file, sizeof(file), "instances/%s/events/enable", s->group);
 		(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
 	}
-	nw_span_watch_steps(s->fs, s->group, &s->events, &disable);
+	/* Nothing is deleted that may still be enabled, as by a trigger. */
+	int ret = nw_span_watch_steps(s->fs, s->group, &s->events, &disable);
+	if (ret < 0)
+		nw_strings_tell(stuck, "the triggers of %s cannot be read: %s", s->group,
+				nw_strerror(-ret));
 	steps_disable(s, &disable);
 	steps_delete(s, &rest);
-	/* Nothing is deleted that may still be enabled. */
-	int ret = nw_steps_do_each(s->fs, &disable, stuck);
+	ret = ret < 0 ? ret : nw_steps_do_each(s->fs, &disable, stuck);
 	if (ret == 0) {
 		int instance = remove_instance(s, stuck);
 		ret = nw_steps_do_each(s->fs, &rest, stuck);

@@ -145,16 +145,16 @@ int nw_span_watch_check(const struct nw_span_watch *watch, uint64_t *ends,
 /* ---- taking it away ----------------------------------------------------------------- */
 
 /* Adds steps that remove an event's hist triggers in the session's own instance: those that refer to others, or the
- * rest. */
-static void steps_triggers(const struct nw_tracefs *fs, const char *file, bool referring,
-			   struct nw_steps *out)
+ * rest. Returns -errno if they cannot be read. */
+static int steps_triggers(const struct nw_tracefs *fs, const char *file, bool referring,
+			  struct nw_steps *out)
 {
 	struct nw_buf text = {0};
 	char *at, *line;
+	int ret = nw_tracefs_read(fs->root, file, &text);
 
-	if (nw_tracefs_read(fs->root, file, &text) < 0)
-		text.len = 0;
-	for (at = text.len ? text.data : NULL; at && (line = strsep(&at, "\n"));) {
+	for (at = ret == 0 && text.len ? text.data : NULL;
+	     at && (line = strsep(&at, "\n"));) {
 		char *state = strstr(line, " [");
 		if (strncmp(line, "hist:", 5) != 0 ||
 		    (strstr(line, ":onmatch(") != NULL) != referring)
@@ -162,11 +162,14 @@ static void steps_triggers(const struct nw_tracefs *fs, const char *file, bool r
 		if (state)
 			*state = '\0';
 		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s", line);
+		out->failed |= !undo;
 		nw_steps_add(out, NW_DO_APPEND, file, undo ? undo : "");
 		nw_steps_what(out, NW_REFUSED_OTHERWISE, "a hist trigger stays in %s",
 			      file);
 	}
+	out->failed |= text.failed;
 	nw_buf_free(&text);
+	return ret == -ENOENT ? 0 : ret;
 }
 
 /* Lists the synthetic events of a group: GROUP, GROUP_1, ... Without the first there are none. */
@@ -191,35 +194,37 @@ static void steps_synthetic(const nw_strings *names, struct nw_steps *out)
 {
 	nw_vec_each (names, name) {
 		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s", *name);
+		out->failed |= !undo;
 		nw_steps_add(out, NW_DO_APPEND, "synthetic_events", undo ? undo : "");
 		nw_steps_what(out, NW_REFUSED_OTHERWISE, "the synthetic event %s stays",
 			      *name);
 	}
 }
 
-void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
-			 const nw_strings *events, struct nw_steps *out)
+int nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
+			const nw_strings *events, struct nw_steps *out)
 {
 	nw_strings synthetic = {0};
 	char file[512];
+	int ret = list_synthetic(fs, group, &synthetic);
 
-	out->failed |= list_synthetic(fs, group, &synthetic) == -ENOMEM;
 	nw_vec_each (&synthetic, name) {
 		nw_event_file(group, "synthetic", *name, "enable", file);
-		if (!nw_tracefs_has(fs->root, file))
+		if (ret < 0 || !nw_tracefs_has(fs->root, file))
 			continue;
 		nw_steps_add(out, NW_DO_WRITE, file, "0");
 		nw_steps_what(out, NW_REFUSED_OTHERWISE, "%s stays enabled", file);
 		nw_event_file(group, "synthetic", *name, "trigger", file);
-		steps_triggers(fs, file, false, out);
+		ret = steps_triggers(fs, file, false, out);
 	}
 	for (int round = 0; synthetic.count && round < 2; round++)
 		nw_vec_each (events, event) {
 			nw_event_file(group, group, *event, "trigger", file);
-			steps_triggers(fs, file, round == 0, out);
+			ret = ret < 0 ? ret : steps_triggers(fs, file, round == 0, out);
 		}
 	steps_synthetic(&synthetic, out);
 	nw_strings_free(&synthetic);
+	return ret;
 }
 
 void nw_span_watch_end(const struct nw_span_watch *watch)
@@ -230,7 +235,7 @@ void nw_span_watch_end(const struct nw_span_watch *watch)
 	nw_strings stuck = {0};
 
 	(void)record_both(watch, "1");
-	nw_span_watch_steps(watch->fs, watch->group, &events, &steps);
+	(void)nw_span_watch_steps(watch->fs, watch->group, &events, &steps);
 	/* A step that fails is tried again at the session's end, which tells of it. */
 	(void)nw_steps_do_each(watch->fs, &steps, &stuck);
 	nw_steps_free(&steps);

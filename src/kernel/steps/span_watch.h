@@ -29,9 +29,10 @@ void nw_span_watch_end(const struct nw_span_watch *watch);
 /*
  * Adds the steps that remove the triggers of these events of a group, and its synthetic events GROUP, GROUP_1, ... with their
  * triggers: those of a span watch, and those by which the kernel counts (session/triggers.h). Without a synthetic event there
- * are no triggers. They have to come before all other steps of a teardown.
+ * are no triggers. They have to come before all other steps of a teardown. Returns 0, or -errno if the triggers cannot be read;
+ * then nothing that follows can succeed.
  */
-void nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
-			 const nw_strings *events, struct nw_steps *out);
+int nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
+			const nw_strings *events, struct nw_steps *out);
 
 #endif
