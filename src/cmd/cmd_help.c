@@ -21,6 +21,10 @@ const struct nw_topic nw_topics[] = {
 	 "replaces it. Arguments are named and typed behind the name; types are u8..u64, s8..s64,\n"
 	 "x8..x64, f32, f64 and string; arguments without a name are arg0, arg1, ...\n\n"
 	 "  'postgresql:query__start(sql:string)'   'app:done(id, status:u16)'\n\n"
+	 "@return reads an argument of a call when it returns, such as a text that is written\n"
+	 "meanwhile (Linux 5.15 with hist triggers); the result is called ret:\n\n"
+	 "  'func:libc.so.6:fgets(line:string@return)'\n"
+	 "  'func:libc.so.6:read(fd, buf:string[ret]@return)'\n\n"
 	 "func:PATH:SYMBOL,returns=insn uses the return instructions, not a return probe, which is\n"
 	 "right for C++ that throws, and for Go. `nopwatch list` prints specs.\n"},
 	{"filter", "what --filter takes",

@@ -58,17 +58,18 @@ static bool place_text(const struct nw_operand *op, const struct nw_arch *arch,
 		       uint64_t vaddr, struct nw_fetch *out, char *text, size_t room)
 {
 	const char *pc = arch->pc;
+	const char sigil = op->carried ? '$' : '%';
 	int64_t offset = op->offset;
 
 	/* sym(,%rax,4): but for the index a global */
 	switch (op->kind == NW_OPERAND_MEMORY && !*op->reg ? NW_OPERAND_GLOBAL : op->kind) {
 	case NW_OPERAND_REGISTER:
-		snprintf(text, room, "%%%s", op->reg);
+		snprintf(text, room, "%c%s", sigil, op->reg);
 		return true;
 	case NW_OPERAND_MEMORY:
 		if (op->resolved)
 			offset = (int64_t)op->address;
-		snprintf(text, room, "%+" PRId64 "(%%%s)", offset, op->reg);
+		snprintf(text, room, "%+" PRId64 "(%c%s)", offset, sigil, op->reg);
 		return true;
 	case NW_OPERAND_GLOBAL:
 		if (!pc) {
@@ -302,9 +303,35 @@ static void make_constant(const struct nw_operand *op, const struct nw_type *wan
 	}
 }
 
-void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
-		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
-		   const struct nw_caps *caps, struct nw_fetch *out)
+/*
+ * An event probe takes an address for one of the kernel, unless it is marked as the program's: +u8($k0), ustring. Where it
+ * cannot read, it leaves a number's bytes as they were, and says so of strings.
+ */
+static void read_program(struct nw_fetch *out)
+{
+	char text[2 * NW_MAX_EXPRESSION];
+	size_t len = 0;
+
+	out->carried = true;
+	for (const char *at = out->text; *at && len + 2 < sizeof(text); at++) {
+		text[len++] = *at;
+		if ((*at == '+' || *at == '-') && (at == out->text || at[-1] == '('))
+			text[len++] = 'u';
+	}
+	text[len] = '\0';
+	char *string = strstr(text, ":string");
+	if (string)
+		strcpy(string, ":ustring");
+	if (strlen(text) > NW_MAX_EXPRESSION)
+		out->problem = too_long;
+	else
+		strcpy(out->text, text);
+	out->untrusted = !string && strchr(text, '(');
+}
+
+static void make(const struct nw_operand *op, const struct nw_type *want,
+		 const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
+		 const struct nw_caps *caps, struct nw_fetch *out)
 {
 	struct nw_operand low_half = *op;
 	char place[64];
@@ -364,6 +391,15 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		make_bitfield(op, place, out);
 	else
 		make_number(op, place, big_endian, caps, out);
+}
+
+void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
+		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
+		   const struct nw_caps *caps, struct nw_fetch *out)
+{
+	make(op, want, arch, big_endian, vaddr, caps, out);
+	if (op->carried && !out->problem)
+		read_program(out);
 }
 
 const char *nw_fetch_remark(const struct nw_fetch *fetch)

@@ -250,6 +250,18 @@ static int lay_out_kernel_string(const struct nw_laying *l, nw_layouts *parts,
 	return source->field < 0 ? source->field : 0;
 }
 
+/*
+ * Is a string that is read at the return read in words? The kernel's own string says when it could not be read, but has no bound: of
+ * a buffer without a NUL within 4 KiB, which only a length ends, there would be no record. Words keep what was in their place
+ * before if they cannot be read, so such a string is marked. Where a program's addresses may be the kernel's, too (s390x), an
+ * event probe's array is the kernel's: it was tried on the architectures whose calls' strings are known.
+ */
+static bool reads_words(const struct nw_laying *l, const struct nw_source *source)
+{
+	return source->counted && l->options->caps.arrays &&
+	       l->probe->image->arch->syscall_prefix;
+}
+
 static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 			  struct nw_source *source, size_t arg)
 {
@@ -265,8 +277,10 @@ static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 			"longer than the 63 characters a fetch argument can have";
 	if (source->fetch.problem)
 		return 0;
-	if (l->options->kernel_strings)
+	if (l->options->kernel_strings ||
+	    (source->fetch.carried && !reads_words(l, source)))
 		return lay_out_kernel_string(l, parts, source, arg);
+	source->fetch.untrusted |= source->fetch.carried;
 	source->big_endian = l->big_endian;
 	source->whole = !l->options->caps.partial || l->options->any_kernel;
 	int ret = lay_out_pointer(l, parts, source, arg);
@@ -372,6 +386,55 @@ static int lay_out_stack(const struct nw_laying *l, nw_layouts *parts)
 	return more ? lay_out_goroutine(part, point->goroutine, bytes, &planned->stack) : 0;
 }
 
+/* ---- what is kept of a call's entry -------------------------------------------------- */
+
+const char nw_plan_moved[] = "kept_sp";
+
+/* Fetches what the entry of a call keeps for its return. */
+static int lay_out_kept(const struct nw_laying *l, struct nw_layout *part)
+{
+	struct nw_planned_point *planned = l->planned;
+	const struct nw_point *point = &l->probe->points.item[planned->point];
+	const unsigned int bytes = point->image->arch->word;
+	char fetch[48];
+
+	nw_vec_each (&point->kept, word) {
+		snprintf(fetch, sizeof(fetch), "%.31s:u%u", *word, 8 * bytes);
+		int field = append_own(part, "kept", fetch, bytes);
+		if (field < 0)
+			return field;
+		if (planned->kept_field < 0)
+			planned->kept_field = field;
+	}
+	return 0;
+}
+
+static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strings,
+			bool carried);
+
+/* Lays out the arguments that are read at the return: the events of their parts are behind another one. */
+static int lay_out_carried(const struct nw_laying *l, nw_layouts *parts)
+{
+	const unsigned int bits = 8 * l->probe->image->arch->word;
+	bool any = false;
+	char fetch[16];
+
+	nw_vec_each (&l->planned->args, source)
+		any |= source->fetch.carried && !source->fetch.problem;
+	if (!any || parts->count == NW_MAX_PARTS)
+		return 0;
+	const size_t first = parts->count;
+	l->planned->carried_part = (unsigned int)first;
+	int ret = nw_vec_add(parts) ? lay_out_kind(l, parts, false, true) : -ENOMEM;
+	if (ret == 0)
+		ret = lay_out_kind(l, parts, true, true);
+	snprintf(fetch, sizeof(fetch), "$d:u%u", bits);
+	for (size_t i = first; ret == 0 && i < parts->count; i++)
+		if (append_own(&parts->item[i], nw_plan_moved, fetch, bits / 8) < 0)
+			ret = -ENOMEM;
+	return ret;
+}
+
 /* ---- what callers are found by ------------------------------------------------------- */
 
 static int add_chunk(struct nw_layout *part, struct nw_source *source, uint32_t number,
@@ -446,14 +509,16 @@ static int lay_out_callers(const struct nw_laying *l, nw_layouts *parts,
 
 /* ---- the whole ---------------------------------------------------------------------- */
 
-static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strings)
+static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strings,
+			bool carried)
 {
 	size_t arg = 0;
 	int ret = 0;
 
 	nw_vec_each (&l->planned->args, source) {
 		bool is_string = source->fetch.shown.base == NW_TYPE_STRING;
-		if (ret == 0 && source->fetch.text[0] && is_string == strings)
+		if (ret == 0 && source->fetch.text[0] && is_string == strings &&
+		    source->fetch.carried == carried)
 			ret = strings ? lay_out_string(l, parts, source, arg)
 				      : lay_out_number(l, parts, source, arg);
 		arg++;
@@ -466,14 +531,18 @@ int nw_lay_out(const struct nw_laying *l, nw_layouts *parts)
 	int ret = nw_vec_add(parts) ? 0 : -ENOMEM;
 
 	if (ret == 0)
-		ret = lay_out_kind(l, parts, false);
+		ret = lay_out_kind(l, parts, false, false);
 	if (ret == 0 && l->stack)
 		ret = lay_out_stack(l, parts);
+	if (ret == 0 && l->keeps)
+		ret = lay_out_kept(l, parts->item);
 	if (ret == 0)
-		ret = lay_out_kind(l, parts, true);
+		ret = lay_out_kind(l, parts, true, false);
 	size_t sources = l->planned->args.count;
 	if (ret == 0 && nw_planned_callers(l->planned))
 		ret = lay_out_callers(l, parts, &l->planned->args.item[sources - 1]);
+	if (ret == 0)
+		ret = lay_out_carried(l, parts);
 	l->planned->parts = (unsigned int)parts->count;
 	return ret;
 }

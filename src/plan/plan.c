@@ -63,8 +63,10 @@ static bool wants_stack(const struct nw_selection *selection,
 {
 	const struct nw_arch *arch = probe->image->arch;
 
-	return options->stacks && arch && arch->stack &&
-	       (point->frame.function || is_half_of_call(selection, probe));
+	return arch && arch->stack &&
+	       (point->kept.count ||
+		(options->stacks &&
+		 (point->frame.function || is_half_of_call(selection, probe))));
 }
 
 /* ---- sources ------------------------------------------------------------------------ */
@@ -189,16 +191,70 @@ static struct nw_event *event_for(struct nw_plan *plan,
 	return event;
 }
 
+void nw_plan_synthetic(const struct nw_plan *plan, unsigned int chain,
+		       char out[NW_MAX_NAME + 1])
+{
+	if (chain)
+		snprintf(out, NW_MAX_NAME + 1, "%.50s_%u", plan->group, chain);
+	else
+		snprintf(out, NW_MAX_NAME + 1, "%s", plan->group);
+}
+
+/* Attaches an event to a synthetic one, which has the words that were kept of the entry. */
+static void follow_synthetic(const struct nw_plan *plan, unsigned int chain,
+			     struct nw_event *event)
+{
+	char name[NW_MAX_NAME + 1];
+
+	nw_plan_synthetic(plan, chain, name);
+	snprintf(event->attached, sizeof(event->attached), "synthetic.%s", name);
+	event->is_return = false;
+}
+
+const struct nw_event *nw_plan_event_of(const struct nw_plan *plan,
+					const struct nw_planned_point *planned,
+					uint32_t part)
+{
+	const size_t number = (size_t)(planned - plan->points.item);
+
+	nw_vec_each (&plan->events, event)
+		nw_vec_each (&(*event)->places, place)
+			if (place->planned == number && place->part == part)
+				return *event;
+	return NULL;
+}
+
+static const struct nw_point *point_of(const struct nw_plan *plan,
+				       const struct nw_planned_point *planned)
+{
+	return &plan->selection->probes.item[planned->probe]->points.item[planned->point];
+}
+
+const struct nw_planned_point *nw_plan_entry_of(const struct nw_plan *plan,
+						const struct nw_planned_point *returns)
+{
+	const struct nw_probe *probe = plan->selection->probes.item[returns->probe];
+	const struct nw_image *image = point_of(plan, returns)->image;
+
+	nw_vec_each (&plan->points, planned)
+		if (planned->kept_field >= 0 && point_of(plan, planned)->image == image &&
+		    nw_probes_are_call(plan->selection->probes.item[planned->probe], probe))
+			return planned;
+	return NULL;
+}
+
 static int place_parts(struct nw_plan *plan, const struct nw_plan_options *options,
 		       nw_layouts *parts)
 {
 	size_t index = plan->points.count - 1;
-	const struct nw_planned_point *planned = &plan->points.item[index];
+	struct nw_planned_point *planned = &plan->points.item[index];
 	const struct nw_probe *probe = plan->selection->probes.item[planned->probe];
 	const struct nw_point *point = &probe->points.item[planned->point];
 	uint32_t number = 0;
 	int ret = 0;
 
+	if (planned->carried_part)
+		planned->chain = plan->chains++;
 	nw_vec_each (parts, part) {
 		struct nw_buf shape = {0};
 		nw_buf_printf(&shape, "%c", point->is_return ? 'r' : 'p');
@@ -206,6 +262,11 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 		/* no other probe has this shape, so none can share the event; events of the kernel's functions cannot be shared */
 		if (options->separate || point->image->kernel)
 			nw_buf_printf(&shape, " #%zu.%u", planned->probe, number);
+		/* the triggers of what is kept are those of one place */
+		const bool carried = planned->carried_part &&
+				     number >= planned->carried_part;
+		if (point->kept.count)
+			nw_buf_printf(&shape, " k%zu.%u", index, number);
 		char *fetches = nw_buf_take(&part->fetches);
 		struct nw_event *event = fetches && !shape.failed
 						 ? event_for(plan, options, point,
@@ -217,6 +278,8 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 			free(fetches);
 			return -ENOMEM;
 		}
+		if (carried)
+			follow_synthetic(plan, planned->chain, event);
 		ret = nw_plan_place(plan, event, (uint32_t)index, number++, fetches);
 		if (ret < 0)
 			break;
@@ -265,7 +328,7 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 		return -ENOMEM;
 	planned->probe = probe_index;
 	planned->point = point_index;
-	planned->stack.field = -1;
+	planned->stack.field = planned->kept_field = -1;
 	if (probe->attached)
 		return nw_plan_attached(plan, options, probe, planned);
 	if (probe->kind == NW_SPEC_TRACEPOINT)
@@ -274,9 +337,14 @@ static int plan_point(struct nw_plan *plan, const struct nw_plan_options *option
 	int ret = find_sources(probe, &probe->points.item[point_index], options, planned);
 	if (ret == 0)
 		ret = find_callers(probe, planned);
-	const struct nw_laying laying = {options, probe, planned, probe->image->big_endian,
-					 wants_stack(plan->selection, options, probe,
-						     &probe->points.item[point_index])};
+	const struct nw_point *point = &probe->points.item[point_index];
+	const struct nw_laying laying = {
+		options,
+		probe,
+		planned,
+		probe->image->big_endian,
+		wants_stack(plan->selection, options, probe, point),
+		point->kept.count && !point->is_return && !point->is_exit};
 	if (ret == 0)
 		ret = nw_lay_out(&laying, &parts);
 	if (ret == 0)

@@ -78,6 +78,8 @@ struct nw_fetch {
 	uint64_t constant;
 	bool untrusted; /* behind a nested dereference: after a fault the kernel leaves what
 			   was in the field before */
+	/* It is read at a call's return, behind a word that was kept of its entry: "+u8($k0):s32" */
+	bool carried;
 	/* The field is an array that begins where the index is 0, and high_text is the index: the
 	 * value is the element at index * scale bytes. 0: it is not. */
 	unsigned int scale;
@@ -167,7 +169,17 @@ struct nw_planned_point {
 	struct nw_stack_field stack;
 	/* events that it is spread over: 1, or more with several strings */
 	unsigned int parts;
+	/*
+	 * A return with arguments that are read there: they are in the parts from this one on, event probes behind the
+	 * synthetic event with number `chain` of the plan (nw_plan_synthetic()). 0: it has none. A call of which the entry was
+	 * not seen, or that called the function again, lacks these parts.
+	 */
+	unsigned int carried_part, chain;
+	/* The entry of such a function: the first of its fields that are kept, as many as its point's `kept`. */
+	int kept_field;
 };
+/* The last field of such a part: how far the stack pointer has moved since the entry. */
+extern const char nw_plan_moved[8];
 
 struct nw_event_site {	  /* a point in an event */
 	uint32_t planned; /* index into plan->points */
@@ -200,6 +212,11 @@ struct nw_event {
 static inline bool nw_event_follows(const struct nw_event *event)
 {
 	return strchr(event->attached, '.') != NULL;
+}
+/* Is it behind a synthetic event of the plan: what is read at the return of a call? */
+static inline bool nw_event_is_carried(const struct nw_event *event)
+{
+	return strncmp(event->attached, "synthetic.", 10) == 0;
 }
 /* Is it in a function of the kernel (a kprobe)? */
 bool nw_event_in_function(const struct nw_plan *plan, const struct nw_event *event);
@@ -246,9 +263,10 @@ struct nw_plan {
 	const struct nw_selection *selection; /* borrowed, must outlive the plan */
 	NW_VEC(struct nw_planned_point) points;
 	NW_VEC(struct nw_event *) events;
-	size_t sealed;	  /* the first so many events get no more places */
-	bool maxactive;	  /* as in struct nw_caps */
-	nw_strings texts; /* problems of a plan that was loaded */
+	size_t sealed;	     /* the first so many events get no more places */
+	bool maxactive;	     /* as in struct nw_caps */
+	unsigned int chains; /* returns with arguments that are read there */
+	nw_strings texts;    /* problems of a plan that was loaded */
 };
 
 /* A point of the selection, by the numbers of its probe and of the point. */
@@ -267,6 +285,17 @@ int nw_plan_make(const struct nw_selection *selection,
 int nw_plan_grow(struct nw_plan *plan, const struct nw_plan_options *options,
 		 const nw_points_of *points);
 void nw_plan_free(struct nw_plan *plan);
+
+/* Writes the name of a synthetic event of the plan: the group's, GROUP_1, GROUP_2, ... */
+void nw_plan_synthetic(const struct nw_plan *plan, unsigned int chain,
+		       char out[NW_MAX_NAME + 1]);
+/* Returns the event with a part of a point; NULL: there is none. */
+const struct nw_event *nw_plan_event_of(const struct nw_plan *plan,
+					const struct nw_planned_point *planned,
+					uint32_t part);
+/* Returns the entry that a return's arguments are kept at; NULL: there is none. */
+const struct nw_planned_point *nw_plan_entry_of(const struct nw_plan *plan,
+						const struct nw_planned_point *returns);
 
 /* Does any point of the plan fetch the stack pointer? */
 bool nw_plan_has_stacks(const struct nw_plan *plan);

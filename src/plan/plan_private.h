@@ -25,6 +25,7 @@ struct nw_laying {
 	struct nw_planned_point *planned;
 	bool big_endian; /* the program */
 	bool stack;	 /* fetch the stack pointer, too */
+	bool keeps;	 /* it is an entry: fetch what its point keeps, too */
 };
 
 /* Lays out the sources of a point: each gets its part and field, or a problem. -ENOMEM. */

@@ -62,7 +62,7 @@ static void save_chunks(const struct nw_source *source, struct nw_buf *out)
 {
 	if (source->chunks.count)
 		nw_buf_printf(out, "string %d %d\n", source->big_endian, source->whole);
-	if (source->chunks.count && source->counted)
+	if ((source->chunks.count || source->fetch.carried) && source->counted)
 		nw_buf_printf(out, "length %" PRIu32 "\n", source->length);
 	if (source->chunks.count && source->of_call)
 		nw_buf_adds(out, "of_call\n");
@@ -93,6 +93,8 @@ static void save_planned(const struct nw_armed *armed, size_t number, struct nw_
 
 	nw_buf_printf(out, "planned %zu %zu %u %u\n", planned->probe, planned->point,
 		      planned->parts, armed->points.item[number].refused);
+	if (planned->carried_part)
+		nw_buf_printf(out, "carried %u\n", planned->carried_part);
 	save_stack(&planned->stack, out);
 	nw_vec_each (&planned->args, source) {
 		const struct nw_fetch *fetch = &source->fetch;

@@ -13,6 +13,7 @@
  *	linked NAME					of the last probe: the linker's name
  *	point VADDR OFFSET RETURN			of the last probe
  *	planned PROBE POINT PARTS REFUSED
+ *	carried PART					of the last planned: its first part that is read at a return
  *	stack FIELD POPS LOOSE				of the last planned, if it has one
  *	goroutine FIELD					of the last stack: whose it is
  *	frame FIELD OFFSET FUNCTION			the same of a frame (struct nw_frame)
@@ -245,9 +246,21 @@ static int load_planned(struct loader *load)
 	if (!parts_refused)
 		return -ENOMEM;
 	*planned = (struct nw_planned_point){
-		.probe = probe, .point = point, .stack.field = -1};
+		.probe = probe, .point = point, .stack.field = -1, .kept_field = -1};
 	planned->parts = (unsigned int)parts;
 	*parts_refused = (uint32_t)refused;
+	return 0;
+}
+
+static int load_carried(struct loader *load)
+{
+	size_t count = load->plan->points.count;
+	uint64_t part;
+
+	if (!count || !number(load, 1, NW_MAX_PARTS - 1, &part) || !part ||
+	    part >= load->plan->points.item[count - 1].parts)
+		return -EBADMSG;
+	load->plan->points.item[count - 1].carried_part = (unsigned int)part;
 	return 0;
 }
 
@@ -558,6 +571,7 @@ static const struct {
 	{"order", 2, load_event_number},  {"system", 2, load_system},
 	{"attached", 2, load_system},	  {"field", 2, load_field},
 	{"place", 3, load_place},	  {"shifted_states", 1, load_shifted_states},
+	{"carried", 2, load_carried},
 };
 
 /* Reads one line. Returns 1 if the line is not part of a plan: recordings have other lines, too. */

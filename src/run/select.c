@@ -474,11 +474,35 @@ static int refuse_kernel_functions(const struct nw_run *run, struct nw_error *er
 	return 0;
 }
 
+/*
+ * Refuses arguments that are to be read at a call's return where they cannot be: event probes behind a synthetic event are
+ * what reads them (kernel/session/carried.c), whose triggers keep their events armed.
+ */
+static int refuse_carried(const struct nw_run *run, struct nw_error *err)
+{
+	const struct nw_probe *probe = nw_selection_carries(&run->result->selection);
+	const struct nw_features *features = &run->live.features;
+	const char *why = nw_triggers_lack(features);
+
+	if (!why && !features->has[NW_FEATURE_RETURN_ARGS])
+		why = "this kernel has no event probes (before Linux 5.15)";
+	if (!why && run->request->max_rate)
+		why = "--max-rate could not stop them, because triggers keep the probes armed";
+	if (!probe || !why)
+		return 0;
+	nw_fail(err, ENOTSUP, "%s: @return: arguments cannot be read at the return: %s",
+		probe->label, why);
+	nw_error_hint(err, run->request->max_rate
+				   ? "leave out --max-rate or @return"
+				   : "leave @return out: then they are read at the entry");
+	return -ENOTSUP;
+}
+
 static int make_plan(struct nw_run *run, const char *session, struct nw_error *err)
 {
 	const struct nw_plan_options options = plan_options(run, session);
 
-	if (refuse_kernel_functions(run, err) < 0)
+	if (refuse_kernel_functions(run, err) < 0 || refuse_carried(run, err) < 0)
 		return -err->code;
 	nw_vec_each (&run->result->selection.probes, probe)
 		if ((*probe)->callers && !options.caps.memory)

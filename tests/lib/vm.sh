@@ -280,6 +280,82 @@ vm_check_pairs() {
   [ $form = emulated ] || has "a trial has shown that it works" "$(cat pairs_features)" 'nop10 +yes .*tried: works'
 }
 
+# Arguments that are read at the return: /fills and what others wrote.
+vm_check_returns() {
+  local rounds=5000 some=500
+  if ! grep -q '^return_args *yes' returns_features; then
+    is "refused" "$(cat returns_refused.status)" 1
+    has "with the reason" "$(cat returns_refused.err)" "@return: arguments cannot be read at the return: this kernel has no "
+    has "also by --dry-run" "$(cat returns_refused_dry.err)" "@return: arguments cannot be read at the return: this kernel has no "
+    return
+  fi
+  cat >judge.py <<'PY'
+"""judge.py FILE ROUNDS THREADS: what /fills has its functions return, in that order for each thread."""
+import collections
+import json
+import sys
+
+name, rounds, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+lines = [json.loads(line) for line in open(name, encoding="utf-8")]
+calls = collections.defaultdict(list)
+for line in lines:
+    if line["type"] == "event" and line["probe"].startswith("uretprobe:"):
+        calls[line["tid"], line["probe"][10:]].append(line)
+assert sum(line.get("events", 0) for line in lines if line["type"] == "loss") == 0, "lost events"
+
+
+def filled(i):
+    text = f"line {i} " + chr(ord("a") + i % 26) * (i % 150)
+    return {"ret": len(text), "buffer": text, "used[0]": len(text)}
+
+
+fills = [c for (_, function), c in calls.items() if function == "fill"]
+assert len(fills) == threads, len(fills)
+for of_thread in fills:
+    got = [c["args"] for c in of_thread]
+    wrong = [(i, args) for i, args in enumerate(got[:rounds]) if args != filled(i)]
+    assert len(got) >= rounds and not wrong, (len(got), len(wrong), wrong[:2])
+first = max(fills, key=len)
+assert [c["args"]["buffer"] for c in first[rounds:]] == [None, None, "line 0 "], first[rounds:]
+assert [c.get("fault") for c in first[rounds:]] == [["buffer"], ["buffer"], None], first[rounds:]
+for (_, function), c in calls.items():
+    got = [e["args"] for e in c]
+    if function == "stacked":
+        assert got == [{"ret": len(t), "round": i, "buffer": t} for i in range(rounds) for t in [f"stacked {i}"]], got[:3]
+    if function == "nest":
+        assert got == [{"ret": 1, "buffer": "nest 0", "depth": 0}, {"ret": 2, "buffer": None, "depth": None}, {"ret": 3, "buffer": None, "depth": None}], got
+    if function == "jump":
+        assert got == [{"ret": 1, "buffer": None, "depth": None}], got
+PY
+  ok "all values of $rounds calls are right, and those of nested and left calls are unknown" python3 judge.py returns_all.said $rounds 1
+  ok "also with return probes of the kernel" python3 judge.py returns_shared.said $rounds 1
+  ok "and of four threads at once" python3 judge.py returns_threads.said $some 4
+  if [ -f returns_read.said ]; then
+    # of a buffer without a NUL the beginning
+    holds "what cat has read is what the file says" returns_read.said \
+      "[(e['args']['ret'], e['args']['buf'], 'buf' in e.get('cut', []), 'buf' in e.get('untrusted', [])) for e in of('event') \
+        if e['probe'] == 'uretprobe:read' and e['args']['fd'] == 3] == [(8893, ''.join('%d\n' % i for i in range(1, 200))[:256], True, True), (0, '', False, True)]"
+    holds "readlink() has no NUL: the result is the length" returns_readlink.said \
+      "[(e['args']['path'], e['args']['buf']) for e in of('event') if e['probe'].startswith('uretprobe:')][-1] == ('/out/link', '/no/such/file')"
+  fi
+  has "text says it, too" "$(cat returns_text.said)" 'uretprobe:fill .*ret=8 buffer="line 1 b" used\[0\]=8\?'
+  has "and what is not known" "$(cat returns_text.said)" 'uretprobe:nest ret=3 buffer=\(unknown\)'
+  holds "groups are by what was read at the return" returns_by.said \
+    "{s['group']: s['count'] for s in of('span') if s['count'] and s['group'][:6] in ('line 0', 'line 1')} == \
+      {'line 0 ': 2} | {f'line {i} ' + chr(97 + i) * i: 1 for i in [1, *range(10, 20)]}"
+  holds "a recording has it" returns_report \
+    "[e['args']['buffer'] for e in of('event') if e['probe'] == 'uretprobe:fill'][:2] == ['line 0 ', 'line 1 b'] and [e['args']['buffer'] for e in of('event') if e['probe'] == 'uretprobe:nest'] == ['nest 0', None, None]"
+  is "a flight recorder records it" "$(cat returns_until.status)" 0
+  is "--max-rate refuses it" "$(cat returns_rate.status)" 1
+  has "with the reason" "$(cat returns_rate.err)" "@return: .*--max-rate could not stop them"
+  is "so does --engine=kernel" "$(cat returns_engine.status)" 1
+  has "the printed commands do the same" "$(cat returns_shell)" '"line 2 cc" kept_sp=[08]'
+  is "and leave nothing" "$(cat returns_shell.out)" ""
+  is "after a kill at any moment everything is taken away" "$(grep -v '^triggers' returns_killed)" ""
+  is "before the triggers, and with both" "$(sort -u returns_killed | grep '[02]$')" "$(printf 'triggers %d\n' 0 2)"
+  [ ! -f returns_cost ] || comment "$(cat returns_cost)"
+}
+
 # Strings of system calls: /paths has said which files it opened, and then opens an address that is none of a path, and its own output.
 vm_check_paths() {
   local name

@@ -179,7 +179,8 @@ START_TEST(what_is_not_there_is_said_with_what_is_near)
 		"'buf': a call's arguments are those of its begin, and a text that the call "
 		"has written cannot be read at its end",
 		"its fields are __syscall_nr, ret; "
-		"tracepoint:syscalls:sys_enter_getcwd has the arguments");
+		"tracepoint:syscalls:sys_enter_getcwd has the arguments, and "
+		"func:libc.so.6:getcwd(buf:string@return) the text, where programs call it by the C library");
 	eb_check_refused("tracepoint:sched:*(nothing)", &scope, EINVAL,
 			 "'tracepoint:sched:*(nothing)': none of the events has a field "
 			 "'nothing'",

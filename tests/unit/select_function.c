@@ -205,7 +205,7 @@ START_TEST(what_cannot_be_probed_is_told_why)
 		 "arguments by name need the file's debugging information: build with -g, or install its -dbgsym or -debuginfo package"},
 		{"uretprobe:./prog:main(a,b)", EINVAL,
 		 "'uretprobe:./prog:main(a,b)' names 2 arguments, but uretprobe:main has 1",
-		 ""},
+		 "a return has the result only; 'func:./prog:main(a@return)' reads an argument of the call there"},
 	};
 
 	make_files();

@@ -340,6 +340,39 @@ START_TEST(a_path_to_a_field_may_be_longer_than_a_name_of_usdt)
 }
 END_TEST
 
+START_TEST(an_argument_of_a_call_may_be_read_at_its_return)
+{
+	static const char *const bad[] = {"uprobe:/x:f(a@return)",
+					  "uretprobe:/x:f(a@return)",
+					  "usdt:/x:p:n(a:string@return)",
+					  "p:n(a@return)",
+					  "func:kernel:vfs_read(a@return)",
+					  "tracepoint:syscalls:sys_exit_read(buf@return)"};
+	struct nw_error err = {0};
+	struct nw_spec spec;
+
+	ck_assert_int_eq(nw_spec_parse("func:/x:f(a->b[0]@return, n, c:string[n]@return)",
+				       &spec, NULL),
+			 0);
+	ck_assert_uint_eq(spec.args.count, 3);
+	ck_assert(spec.args.item[0].at_return && !spec.args.item[1].at_return &&
+		  spec.args.item[2].at_return);
+	ck_assert_str_eq(spec.args.item[0].name, "a->b[0]");
+	ck_assert_str_eq(spec.args.item[2].length, "n");
+	nw_spec_free(&spec);
+	for (size_t i = 0; i < NW_COUNT(bad); i++) {
+		ck_assert_int_eq(nw_spec_parse(bad[i], &spec, &err), -EINVAL);
+		ck_assert_msg(
+			strstr(err.what, "for which only func: has both ends") &&
+				strstr(err.hint, "func:PATH:SYMBOL(NAME:TYPE@return)"),
+			"%s: %s", bad[i], err.what);
+	}
+	/* a name alone, and other words behind the mark */
+	ck_assert_int_eq(nw_spec_parse("func:/x:f(@return)", &spec, NULL), -EINVAL);
+	ck_assert_int_eq(nw_spec_parse("func:/x:f(a@entry)", &spec, NULL), -EINVAL);
+}
+END_TEST
+
 START_TEST(a_bad_spec_is_told_why)
 {
 	static const char name[] =
@@ -487,5 +520,6 @@ END_TEST
 UNIT_MAIN("spec", usdt_probes_have_many_spellings, functions_have_symbols_or_offsets,
 	  tracepoints_have_a_system_and_an_event, arguments_are_named_and_typed,
 	  types_are_what_they_say, a_string_may_have_its_length_in_another_argument,
-	  a_path_to_a_field_may_be_longer_than_a_name_of_usdt, a_bad_spec_is_told_why,
+	  a_path_to_a_field_may_be_longer_than_a_name_of_usdt,
+	  an_argument_of_a_call_may_be_read_at_its_return, a_bad_spec_is_told_why,
 	  random_text_is_a_spec_or_an_error)

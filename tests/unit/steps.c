@@ -343,6 +343,7 @@ START_TEST(triggers_that_cannot_be_read_are_an_error)
 	ck_assert_int_eq(
 		unlinkat(fs.root, "instances/g/events/g/start/trigger", AT_REMOVEDIR), 0);
 	ck_assert_int_eq(nw_span_watch_steps(&fs, "g", &events, &steps), 0);
+	nw_synthetic_steps(&fs, "g", &steps);
 	ck_assert_uint_eq(steps.list.count, 2);
 	ck_assert_str_eq(steps.list.item[0].go.text, "!hist:keys=a");
 	ck_assert_str_eq(steps.list.item[1].go.text, "!g");

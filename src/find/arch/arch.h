@@ -83,6 +83,8 @@ struct nw_operand {
 	unsigned int
 		bits; /* of a bit field in little-endian memory that begins at `shift`; 0: it is none */
 	bool in_place; /* an array, not a pointer to one */
+	/* REGISTER, MEMORY: reg is the name of a value that is kept of a call's entry, "k0", and the place is read later. */
+	bool carried;
 	/* Only the index is a problem: memory near the base can be fetched. Without reg, the base is the symbol's
 	 * address. */
 	bool window;

@@ -80,10 +80,17 @@ int nw_probe_name_args(const struct nw_spec *spec, struct nw_probe *probe,
 	if (!spec->has_args)
 		return 0;
 	bool one = !nw_has_glob(spec->provider) && !nw_has_glob(spec->name);
-	if (spec->args.count > probe->args.count && one)
-		return nw_fail_usage(err, "'%s' names %zu arguments, but %s:%s has %zu",
-				     spec->text, spec->args.count, probe->provider,
-				     probe->name, probe->args.count);
+	if (spec->args.count > probe->args.count && one) {
+		nw_fail_usage(err, "'%s' names %zu arguments, but %s:%s has %zu",
+			      spec->text, spec->args.count, probe->provider, probe->name,
+			      probe->args.count);
+		if (spec->kind == NW_SPEC_URETPROBE && !spec->kernel)
+			nw_error_hint(
+				err,
+				"a return has the result only; 'func:%s:%s(%s@return)' reads an argument of the call there",
+				spec->path, spec->name, spec->args.item[0].name);
+		return -EINVAL;
+	}
 	probe->has_args = true;
 	probe->named = spec->args.count;
 	nw_vec_each (&spec->args, arg)

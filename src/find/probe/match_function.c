@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "carry.h"
 #include "find/arch/arch.h"
 #include "find/dwarf/code.h"
 #include "find/probe/probe.h"
@@ -342,7 +343,8 @@ static int add_probe(const struct matching *m, const struct found *f, bool is_re
 	bool by_name = false;
 	if (ret == 0 && m->image->arch && named && !is_return && f->symbol.name)
 		ret = name_arguments(m, f, probe, &by_name);
-	if (ret == 0 && m->image->arch && !by_name && (named || m->scope->want_operands))
+	bool wanted = named || m->scope->want_operands || nw_spec_carries(spec);
+	if (ret == 0 && m->image->arch && !by_name && wanted)
 		ret = add_arguments(m, f, is_return, named ? spec->args.count : 0, probe);
 	if (ret == 0 && named && !by_name)
 		ret = nw_probe_name_args(spec, probe, m->err);
@@ -382,6 +384,11 @@ static int add_found(const struct matching *m, struct found *f)
 		ret = add_probe(m, f, false);
 	if (ret == 0 && back)
 		ret = add_probe(m, f, true);
+	if (ret == 0 && nw_spec_carries(m->spec))
+		ret = nw_carry_arguments(
+			m->spec, nw_probe_find(m->selection, m->image, "uprobe", f->name),
+			nw_probe_find(m->selection, m->image, "uretprobe", f->name),
+			m->err);
 	if (ret == 0)
 		ret = warn_untimed(m, f);
 	nw_vec_free(&f->exits);

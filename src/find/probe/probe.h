@@ -72,6 +72,7 @@ struct nw_named_arg {
 	/* For a string: the argument that has its length; "": it ends with a NUL. */
 	char length[32];
 	bool made; /* it is not fetched, but made of another argument (run/members.c) */
+	bool at_return; /* "buf:string@return": an argument of the call, read when it returns */
 };
 
 typedef NW_VEC(struct nw_named_arg) nw_named_args;
@@ -176,6 +177,11 @@ struct nw_point {
 	/* An instruction that leaves the function, used if a return probe would do harm or with returns=insn. */
 	bool is_exit;
 	nw_operands operands; /* USDT: parsed arguments of this site */
+	/*
+	 * Both ends of a function whose arguments are read at the return: what is kept of the entry for that, as fetches
+	 * without types, "%di". An operand of the return that is `carried` begins with one of them, "k0".
+	 */
+	nw_strings kept;
 	/* USDT: the frame that tells a pair of this call apart from others; see nw_selection_frames(). */
 	struct nw_frame frame;
 	/* Go functions: the register that points to the current goroutine; "": there is none. NULL: it is no Go
@@ -315,6 +321,9 @@ struct nw_selection {
 	nw_strings
 		warnings; /* for the user: notes that were skipped and why, and the like */
 };
+
+/* Returns the first probe with an argument that is carried from a call's entry to its return; NULL: there is none. */
+const struct nw_probe *nw_selection_carries(const struct nw_selection *selection);
 
 /*
  * Finds the probes that the specs name. A spec that matches nothing is an error with similar names (ENOENT); a spec

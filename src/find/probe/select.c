@@ -361,6 +361,7 @@ static void free_probe(struct nw_probe *probe)
 {
 	nw_vec_each (&probe->points, point) {
 		nw_vec_free(&point->operands);
+		nw_strings_free(&point->kept);
 		free(point->hazard);
 	}
 	nw_vec_free(&probe->points);

@@ -173,15 +173,41 @@ static int parse_type(const char *text, size_t len, struct nw_named_arg *arg)
 	return nw_type_parse(text, before - 1, &arg->type);
 }
 
+/* Takes "@return" off the end of an argument. Returns whether it was there. */
+static bool cut_return(const char *text, size_t *len)
+{
+	static const char word[] = "@return";
+	const size_t word_len = sizeof(word) - 1;
+
+	if (*len <= word_len || memcmp(text + *len - word_len, word, word_len) != 0)
+		return false;
+	*len -= word_len;
+	return true;
+}
+
+/* An argument is kept at the entry of a call for its return, so both ends are needed. */
+static int refuse_return(const char *whole, struct nw_error *err)
+{
+	nw_bad_spec(
+		err, whole,
+		"@return reads an argument of a call when it returns, for which only func: has both ends");
+	nw_error_hint(err,
+		      "func:PATH:SYMBOL(NAME:TYPE@return), for a function of a program");
+	return -EINVAL;
+}
+
 static int parse_arg(const char *whole, const char *text, size_t len, struct nw_spec *spec,
 		     struct nw_error *err)
 {
-	const char *colon = memchr(text, ':', len);
-	size_t name_len = colon ? (size_t)(colon - text) : len;
 	struct nw_named_arg *arg = nw_vec_add(&spec->args);
 
 	if (!arg)
 		return nw_no_memory(err);
+	arg->at_return = cut_return(text, &len);
+	if (arg->at_return && spec->kind != NW_SPEC_FUNC)
+		return refuse_return(whole, err);
+	const char *colon = memchr(text, ':', len);
+	size_t name_len = colon ? (size_t)(colon - text) : len;
 	/* fields of structs: of functions' arguments, and of EventHeader events */
 	bool of_function = spec->kind == NW_SPEC_FUNC || spec->kind == NW_SPEC_UPROBE ||
 			   spec->kind == NW_SPEC_TRACEPOINT;
@@ -615,7 +641,12 @@ static int parse_body(char *text, struct nw_spec *spec, struct nw_error *err)
 		take_inlined(text, &len, spec);
 	if (ret == 0 && len <= prefix)
 		ret = nw_bad_spec(err, spec->text, "it names no probe");
-	return ret < 0 ? ret : kinds[kind].parse(text + prefix, len - prefix, spec, err);
+	if (ret == 0)
+		ret = kinds[kind].parse(text + prefix, len - prefix, spec, err);
+	nw_vec_each (&spec->args, arg)
+		if (ret == 0 && arg->at_return && (spec->kernel || spec->offset))
+			ret = refuse_return(spec->text, err);
+	return ret;
 }
 
 int nw_spec_parse(const char *text, struct nw_spec *out, struct nw_error *err)

@@ -57,8 +57,10 @@ static int no_field(const struct nw_spec *spec, const struct nw_named_arg *arg,
 	nw_vec_each (fields, field)
 		nw_buf_printf(&text, "%s%s", text.len ? ", " : "", field->name);
 	if (text.len && call)
-		nw_buf_printf(&text, "; tracepoint:syscalls:sys_enter_%s has the arguments",
-			      call);
+		nw_buf_printf(
+			&text,
+			"; tracepoint:syscalls:sys_enter_%s has the arguments, and func:libc.so.6:%s(%s:string@return) the text, where programs call it by the C library",
+			call, call, arg->name);
 	if (text.len)
 		nw_error_hint(err, "its fields are %s", nw_buf_str(&text));
 	nw_buf_free(&text);

@@ -21,6 +21,14 @@ int nw_manager_plan(const struct nw_manager *m, const struct nw_selection *selec
 					  .kernel_strings = kernel_strings};
 
 	options.caps.multi_site = false;
+	const struct nw_probe *carries = nw_selection_carries(selection);
+	if (carries) {
+		nw_fail(err, ENOTSUP,
+			"%s: @return: an event that stays has what its own place has, and arguments of the entry are not there at the return",
+			carries->label);
+		nw_error_hint(err, "leave @return out, or use stat, trace or record");
+		return -ENOTSUP;
+	}
 	return nw_plan_make(selection, &options, out, err);
 }
 

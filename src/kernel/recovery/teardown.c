@@ -131,15 +131,32 @@ static void steps_instance(const struct survey *s, struct nw_steps *out)
 		      path);
 }
 
-static void steps_delete(const struct survey *s, struct nw_steps *out)
+/* Deletes the events that are behind others of the kernel (followers), or the rest. */
+static void steps_delete(const struct survey *s, bool followers, struct nw_steps *out)
 {
 	nw_vec_each (&s->events, name) {
 		char event[2 * NW_MAX_NAME + 2];
+		if (nw_strings_has(&s->followers, *name) != followers)
+			continue;
 		snprintf(event, sizeof(event), "%s/%.63s", s->group, *name);
 		nw_steps_add(out, NW_DO_DELETE, list_of(s, *name), event);
 		nw_steps_what(out, NW_REFUSED_DELETION, "event %s cannot be deleted",
 			      event);
 	}
+}
+
+/*
+ * Disables everything. A synthetic event cannot be deleted while an event probe is behind it, nor that while it is enabled;
+ * the kernel refuses both then, so nothing breaks where disabling has failed. Returns 0, or -errno if triggers cannot be read.
+ */
+static int steps_quiet(const struct survey *s, struct nw_steps *out)
+{
+	int ret = nw_span_watch_steps(s->fs, s->group, &s->events, out);
+
+	steps_disable(s, out);
+	steps_delete(s, true, out);
+	nw_synthetic_steps(s->fs, s->group, out);
+	return ret;
 }
 
 static void begin(const struct nw_tracefs *fs, const char *session, struct survey *out)
@@ -158,13 +175,12 @@ int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 	if (ret < 0)
 		nw_fail(err, -ret, "cannot look for what is left of %s: %s", s.group,
 			nw_strerror(-ret));
-	int triggers = nw_span_watch_steps(fs, s.group, &s.events, out);
+	int triggers = steps_quiet(&s, out);
 	if (ret == 0 && triggers < 0)
 		ret = nw_fail(err, -triggers, "the triggers of %s cannot be read: %s",
 			      s.group, nw_strerror(-triggers));
-	steps_disable(&s, out);
 	steps_instance(&s, out);
-	steps_delete(&s, out);
+	steps_delete(&s, false, out);
 	free_survey(&s);
 	return ret;
 }
@@ -274,12 +290,11 @@ static int take_away(const struct survey *s, nw_strings *stuck)
 		(void)nw_do(s->fs, NW_DO_WRITE, file, "0");
 	}
 	/* Nothing is deleted that may still be enabled, as by a trigger. */
-	int ret = nw_span_watch_steps(s->fs, s->group, &s->events, &disable);
+	int ret = steps_quiet(s, &disable);
 	if (ret < 0)
 		nw_strings_tell(stuck, "the triggers of %s cannot be read: %s", s->group,
 				nw_strerror(-ret));
-	steps_disable(s, &disable);
-	steps_delete(s, &rest);
+	steps_delete(s, false, &rest);
 	ret = ret < 0 ? ret : nw_steps_do_each(s->fs, &disable, stuck);
 	if (ret == 0) {
 		int instance = remove_instance(s, stuck);

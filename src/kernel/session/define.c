@@ -286,8 +286,12 @@ int nw_session_define(struct nw_session *session, struct nw_error *err)
 
 	if (defined == 0 && !session->failed && !session->runner.dry_run)
 		return nothing_left(session, err);
-	if (!session->failed)
+	if (!session->failed) {
+		int ret = nw_session_carry_define(session, 0, err);
+		if (ret < 0)
+			return ret;
 		define_parts(session, 0, true);
+	}
 	if (session->failed)
 		return tell_failed(session, err);
 	return session->runner.dry_run ? 0 : require_returns(session, err);
@@ -451,26 +455,43 @@ int nw_session_enable(struct nw_session *session, struct nw_error *err)
 
 	if (count)
 		enabled += enable_group(session, count) == 0 ? 1 : enable_each(session, 0);
-	return enabled || session->runner.dry_run ? 0 : nothing_left(session, err);
+	return enabled || session->runner.dry_run ? nw_session_carry_begin(session, 0, err)
+						  : nothing_left(session, err);
 }
 
 /* ---- a file that was replaced ------------------------------------------------------- */
 
+/* Returns the first point of the plan that is in one of the armed events from this number on. */
+static size_t first_point(const struct nw_session *session, size_t first)
+{
+	size_t found = session->plan->points.count;
+
+	for (size_t i = first; i < session->armed->events.count; i++)
+		nw_vec_each (&session->armed->events.item[i]->planned->places, place)
+			if (place->planned < found)
+				found = place->planned;
+	return found;
+}
+
 int nw_session_grow(struct nw_session *session, size_t first, struct nw_error *err)
 {
-	size_t before = session->defined;
+	size_t before = session->defined, points = first_point(session, first);
 	struct nw_error none = {0};
 	int ret = 0;
 
 	nw_expedite_begin(session->features, &session->journal.expedited);
 	size_t defined = define_parts(session, first, false);
 	if (!session->failed)
+		ret = nw_session_carry_define(session, points, err);
+	if (!session->failed && ret == 0)
 		define_parts(session, first, true);
 	if (session->failed)
 		ret = tell_failed(session, err);
-	else if (!defined ||
-		 (enable_since(session, before) < 0 && !enable_each(session, first)))
+	else if (ret == 0 && (!defined || (enable_since(session, before) < 0 &&
+					   !enable_each(session, first))))
 		ret = nothing_left(session, err);
+	if (ret == 0)
+		ret = nw_session_carry_begin(session, points, err);
 	nw_expedite_end(&session->journal.expedited);
 	nw_session_find_ids(session, first);
 	if (ret == 0 && nw_session_raise_semaphores(session, &none) < 0)

@@ -96,15 +96,18 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 	struct nw_step_runner *runner = &session->runner;
 	char text[2 * NW_MAX_NAME + 16];
 
-	if (ret == 0 && (ret = nw_session_print_removal(session)) < 0)
+	if (ret == 0 && ((ret = nw_session_print_removal(session)) < 0 ||
+			 (ret = nw_session_carry_print_end(session)) < 0))
 		nw_fail(err, -ret, "cannot print how triggers are removed: %s",
 			nw_strerror(-ret));
-	if (nw_session_set(session, "events/enable", "0") == -ENOMEM)
+	if (nw_session_set(session, "events/enable", "0") == -ENOMEM ||
+	    nw_session_carry_print_removal(session) < 0)
 		ret = nw_no_memory(err);
 	snprintf(text, sizeof(text), "instances/%s", session->plan->group);
 	(void)nw_step_runner_step(runner, NW_DO_RMDIR, text, "", NULL);
 	nw_vec_each (&session->armed->events, event) {
-		if (*(*event)->planned->system || !(*event)->defined)
+		if (*(*event)->planned->system || !(*event)->defined ||
+		    nw_event_is_carried((*event)->planned))
 			continue;
 		snprintf(text, sizeof(text), "%s/%s", session->plan->group, (*event)->name);
 		(void)nw_step_runner_step(runner, NW_DO_DELETE,

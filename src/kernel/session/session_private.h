@@ -67,6 +67,15 @@ int nw_session_define(struct nw_session *session, struct nw_error *err);
 int nw_session_enable(struct nw_session *session, struct nw_error *err);
 /* Sets options.triggers, which arm the events. */
 int nw_session_set_triggers(struct nw_session *session, struct nw_error *err);
+/*
+ * Arguments that are read at the return, of the points from number `first` of the plan on (carried.c): defines the synthetic
+ * events, which has to come before the events behind them; sets filters and triggers, once the events are enabled.
+ */
+int nw_session_carry_define(struct nw_session *session, size_t first, struct nw_error *err);
+int nw_session_carry_begin(struct nw_session *session, size_t first, struct nw_error *err);
+/* Print, in a dry run, how the triggers are removed, and, once all is disabled, what they were for. Return 0 or -errno. */
+int nw_session_carry_print_end(struct nw_session *session);
+int nw_session_carry_print_removal(struct nw_session *session);
 /* Prints, in a dry run, the steps that take the triggers away. Returns 0 or -errno. */
 int nw_session_print_removal(struct nw_session *session);
 /* Finds the kernel's numbers of the enabled events from this one on. */

@@ -190,15 +190,20 @@ static int list_synthetic(const struct nw_tracefs *fs, const char *group, nw_str
 	return ret;
 }
 
-static void steps_synthetic(const nw_strings *names, struct nw_steps *out)
+void nw_synthetic_steps(const struct nw_tracefs *fs, const char *group,
+			struct nw_steps *out)
 {
-	nw_vec_each (names, name) {
+	nw_strings names = {0};
+
+	out->failed |= list_synthetic(fs, group, &names) == -ENOMEM;
+	nw_vec_each (&names, name) {
 		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s", *name);
 		out->failed |= !undo;
 		nw_steps_add(out, NW_DO_APPEND, "synthetic_events", undo ? undo : "");
 		nw_steps_what(out, NW_REFUSED_OTHERWISE, "the synthetic event %s stays",
 			      *name);
 	}
+	nw_strings_free(&names);
 }
 
 int nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
@@ -222,7 +227,6 @@ int nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
 			nw_event_file(group, group, *event, "trigger", file);
 			ret = ret < 0 ? ret : steps_triggers(fs, file, round == 0, out);
 		}
-	steps_synthetic(&synthetic, out);
 	nw_strings_free(&synthetic);
 	return ret;
 }
@@ -236,6 +240,7 @@ void nw_span_watch_end(const struct nw_span_watch *watch)
 
 	(void)record_both(watch, "1");
 	(void)nw_span_watch_steps(watch->fs, watch->group, &events, &steps);
+	nw_synthetic_steps(watch->fs, watch->group, &steps);
 	/* A step that fails is tried again at the session's end, which tells of it. */
 	(void)nw_steps_do_each(watch->fs, &steps, &stuck);
 	nw_steps_free(&steps);

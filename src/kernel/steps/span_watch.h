@@ -27,12 +27,15 @@ int nw_span_watch_check(const struct nw_span_watch *watch, uint64_t *ends,
 /* The two events are recorded again, and the triggers are removed. The session's teardown does the same. */
 void nw_span_watch_end(const struct nw_span_watch *watch);
 /*
- * Adds the steps that remove the triggers of these events of a group, and its synthetic events GROUP, GROUP_1, ... with their
- * triggers: those of a span watch, and those by which the kernel counts (session/triggers.h). Without a synthetic event there
- * are no triggers. They have to come before all other steps of a teardown. Returns 0, or -errno if the triggers cannot be read;
- * then nothing that follows can succeed.
+ * Adds the steps that remove the triggers of these events of a group, and of its synthetic events GROUP, GROUP_1, ...: those of
+ * a span watch, those by which the kernel counts (session/triggers.h), and those that keep arguments (session/carried.c).
+ * Without a synthetic event there are no triggers. They have to come before all other steps of a teardown. Returns 0, or -errno
+ * if the triggers cannot be read; then nothing that follows can succeed.
  */
 int nw_span_watch_steps(const struct nw_tracefs *fs, const char *group,
 			const nw_strings *events, struct nw_steps *out);
+/* Adds the steps that remove the group's synthetic events, once the event probes behind them are deleted. */
+void nw_synthetic_steps(const struct nw_tracefs *fs, const char *group,
+			struct nw_steps *out);
 
 #endif

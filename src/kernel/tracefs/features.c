@@ -72,6 +72,9 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 				     "strings of system calls, by event probes",
 				     "README: <attached-group>; trace tries it",
 				     "kprobes fetch them, where kprobe_events is there"},
+	[NW_FEATURE_RETURN_ARGS] = {"return_args", "arguments read at the return (@return)",
+				    "README: <attached-group>; hist, synthetic",
+				    "@return is refused: arguments are read at the entry"},
 	[NW_FEATURE_NOP5_SAFE] = {"nop5_safe", "5-byte nops are not rewritten into calls",
 				  "syscall 336 does not answer ENXIO",
 				  "sites on a 5-byte nop are refused without --force"},
@@ -129,6 +132,7 @@ static const struct {
 	{NW_FEATURE_HIST_BUCKETS, ".buckets=size"},
 	{NW_FEATURE_MAXACTIVE, "r[maxactive]"},
 	{NW_FEATURE_EVENT_PROBES, "<attached-group>"},
+	{NW_FEATURE_RETURN_ARGS, "<attached-group>"},
 };
 
 static const struct {
@@ -275,6 +279,8 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 		features.has[old[i]] |= !masked && features.has[NW_FEATURE_EVENT_PID];
 		features.unproven |= !masked && !features.has[old[i]];
 	}
+	features.has[NW_FEATURE_RETURN_ARGS] &= features.has[NW_FEATURE_HIST] &&
+						features.has[NW_FEATURE_SYNTHETIC];
 	if (ret == 0)
 		*out = features;
 	return ret;

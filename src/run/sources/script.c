@@ -311,6 +311,22 @@ static int refuse_kernel_events(const struct nw_request *request, struct nw_erro
 	return 0;
 }
 
+/* Refuses arguments that are read at a call's return: a script does not know whether the kernel there has what that takes. */
+static int refuse_carried(const struct nw_selection *selection, struct nw_error *err)
+{
+	const struct nw_probe *probe = nw_selection_carries(selection);
+
+	if (!probe)
+		return 0;
+	nw_fail(err, ENOTSUP,
+		"%s: @return: a script is for any kernel, and reading arguments at the return needs event probes and hist triggers (Linux 5.15)",
+		probe->label);
+	nw_error_hint(
+		err,
+		"leave @return out; or print the commands for this kernel: nopwatch trace --dry-run");
+	return -ENOTSUP;
+}
+
 /* Do the specs name files? Processes of -p are those of the other machine, so they are used only if not. */
 static bool files_are_named(const struct nw_request *request)
 {
@@ -347,6 +363,8 @@ int nw_request_script(const struct nw_request *request, const struct nw_consumer
 		selecting.pid_count = 0;
 	if (ret == 0)
 		ret = find_probes(&s, &selecting, consumer, err);
+	if (ret == 0)
+		ret = refuse_carried(&s.result.selection, err);
 	if (ret == 0)
 		ret = make_plan(&s, err);
 	if (ret == 0 && consumer)

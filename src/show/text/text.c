@@ -42,8 +42,7 @@ void nw_value_print(const struct nw_value *value, struct nw_buf *out)
 {
 	switch (value->kind) {
 	case NW_VALUE_MISSING:
-		nw_buf_adds(out,
-			    strcmp(value->text, "(fault)") == 0 ? "(fault)" : "(none)");
+		nw_buf_adds(out, *value->text == '(' ? value->text : "(none)");
 		break;
 	case NW_VALUE_STRING:
 		if (value->json) {

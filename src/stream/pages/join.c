@@ -191,6 +191,31 @@ static uint32_t all_parts(const struct nw_join *join, uint32_t planned)
 	return (uint32_t)(((uint64_t)1 << planned_of(join, planned)->parts) - 1) & ~refused;
 }
 
+/* Returns the bits of the parts that are read at the return of a call (struct nw_planned_point). */
+static uint32_t carried_parts(const struct nw_planned_point *planned)
+{
+	return planned->carried_part ? ~UINT32_C(0) << planned->carried_part : 0;
+}
+
+/*
+ * Says of values that the kernel did not pass on, and which are not lost. Returns the other missing parts. A call whose entry
+ * it has not seen passes nothing on, and neither does one that has called the function again: its entry is forgotten.
+ */
+static uint32_t explain_carried(const struct nw_planned_point *planned, uint32_t missing,
+				struct nw_value *values)
+{
+	const uint32_t carried = carried_parts(planned);
+	size_t i = 0;
+
+	nw_vec_each (&planned->args, source) {
+		struct nw_value *value = &values[i++];
+		if (value->kind == NW_VALUE_MISSING && source->part < NW_MAX_PARTS &&
+		    (carried & missing & UINT32_C(1) << source->part))
+			value->text = "(unknown)"; /* as text shows it */
+	}
+	return missing & ~carried;
+}
+
 /* Completes a hit: no more parts will come. */
 static int complete(struct nw_join *join, size_t at)
 {
@@ -201,6 +226,7 @@ static int complete(struct nw_join *join, size_t at)
 	struct pending *p = *slot = join->waiting.item[at];
 	const struct nw_planned_point *planned = planned_of(join, p->hit.planned);
 	uint32_t missing = all_parts(join, p->hit.planned) & ~p->got;
+	missing = explain_carried(planned, missing, p->values);
 	p->missing = (uint32_t)__builtin_popcount(missing);
 	for (size_t i = 0; p->strings && i < p->room; i++)
 		if (planned->args.item[i].spread && p->values[i].kind == NW_VALUE_STRING)
@@ -230,7 +256,11 @@ static bool same_hit(const struct nw_join *join, const struct pending *p,
 	    mine->is_return != its->is_return ||
 	    (p->hit.planned == record->planned && (p->got & part_bit(record))))
 		return false;
-	return !order || order > p->order;
+	/* Those that are read at the return come behind the others, in whatever order. */
+	if (carried_parts(planned_of(join, record->planned)) & part_bit(record))
+		return true;
+	return !(carried_parts(planned_of(join, p->hit.planned)) & p->got) &&
+	       (!order || order > p->order);
 }
 
 /* Completes earlier hits of the record's thread: their missing parts are lost. */
@@ -292,7 +322,8 @@ static nw_noinline int add_part(struct nw_join *join, const struct nw_record *re
 		return (int)at;
 	struct pending *p = join->waiting.item[at];
 	p->got |= part_bit(record);
-	p->order = record->format->order;
+	if (!(carried_parts(planned) & part_bit(record)))
+		p->order = record->format->order;
 	if (record->part == 0 && join->formats->stacks)
 		add_stack(join, record, &p->hit);
 	nw_record_values(join->formats, record, p->values);
