@@ -29,8 +29,7 @@ FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # ---- flavours -----------------------------------------------------------------------------
 
 FLAVOUR := plain
-# -g1: functions and lines, for backtraces; all of -g takes a sixth more of the time that it takes to build. DEBUG=1 has it.
-OPTIMISE := -O2 -g1
+OPTIMISE := -O2 -g
 EXTRA :=
 ifeq ($(DEBUG),1)
 FLAVOUR := debug

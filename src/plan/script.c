@@ -222,10 +222,10 @@ static void write_options(const struct nw_script_options *options, const char *p
 	else if (options->duration_ns)
 		nw_buf_printf(out, "%" PRIu64, ms / 1000);
 	nw_buf_addc(out, '\n');
+	const uint64_t usual = options->counting ? COUNTING_BUFFER_KB : DEFAULT_BUFFER_KB;
 	nw_buf_printf(out, "nw_buffer_kb=%" PRIu64 "\n",
 		      options->buffer_bytes ? (options->buffer_bytes + 1023) / 1024
-		      : options->counting   ? COUNTING_BUFFER_KB
-					    : DEFAULT_BUFFER_KB);
+					    : usual);
 	nw_buf_printf(out, "nw_counts=%s\nnw_tasks=%s\n", options->counting ? "yes" : "",
 		      options->tasks ? "yes" : "");
 	nw_buf_printf(out, "nw_force=%s\n\n", options->force ? "yes" : "");
