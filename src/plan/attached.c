@@ -45,6 +45,29 @@ static void make_string(const char *place, struct nw_fetch *out)
 	snprintf(out->text, sizeof(out->text), "+0(%.40s):string", place);
 }
 
+/* Is the event a kprobe in the function of the call? */
+static bool is_in_function(const struct nw_probe *probe)
+{
+	return probe->attached && !strchr(probe->attached, '.');
+}
+
+bool nw_is_path_of_call(const struct nw_probe *probe, size_t arg)
+{
+	/* as include/linux/syscalls.h calls what getname() and strndup_user() read, up to PATH_MAX */
+	static const char *const names[] = {
+		"filename", "pathname",	     "path",	    "name",	   "oldname",
+		"newname",  "from_pathname", "to_pathname", "dev_name",	   "dir_name",
+		"new_root", "put_old",	     "special",	    "specialfile", "library"};
+
+	if (!is_in_function(probe) || arg >= probe->args.count ||
+	    *probe->args.item[arg].length)
+		return false;
+	for (size_t i = 0; i < NW_COUNT(names); i++)
+		if (strcmp(probe->args.item[arg].name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static int make_sources(const struct nw_probe *probe, const struct nw_caps *caps,
 			struct nw_planned_point *planned)
 {
@@ -58,7 +81,8 @@ static int make_sources(const struct nw_probe *probe, const struct nw_caps *caps
 			continue;
 		const struct nw_type *type = &probe->call_args.item[i].type;
 		source->fetch.shown = arg->type.base == NW_TYPE_DEFAULT ? *type : arg->type;
-		source->of_call = true;
+		source->in_kernel = is_in_function(probe) ||
+				    !probe->call_args.item[i].copied;
 		if (arg->type.base == NW_TYPE_STRING)
 			make_string(probe->places.item[i], &source->fetch);
 		else

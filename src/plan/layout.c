@@ -235,10 +235,14 @@ static int lay_out_bytes(const struct nw_laying *l, nw_layouts *parts,
 	return ret;
 }
 
-/* The kernel's own type: what says where it is has 4 bytes. A second one would make the first one's bound half a page. */
+/*
+ * The kernel's own type: what says where it is has 4 bytes. A second one would make the first one's bound half a page, so it gets an
+ * event of its own, except of a system call, which has one event, and whose paths are shorter.
+ */
 static int lay_out_kernel_string(const struct nw_laying *l, nw_layouts *parts,
 				 struct nw_source *source, size_t arg)
 {
+	const size_t bytes = source->in_kernel ? 4 : NW_MAX_BYTES;
 	struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 4);
 
 	if (!part && parts->count == NW_MAX_PARTS)
@@ -246,7 +250,7 @@ static int lay_out_kernel_string(const struct nw_laying *l, nw_layouts *parts,
 	if (!part)
 		return source->fetch.problem ? 0 : -ENOMEM;
 	source->part = (unsigned int)(part - parts->item);
-	source->field = add_field(l, part, arg, NULL, source->fetch.text, NW_MAX_BYTES);
+	source->field = add_field(l, part, arg, NULL, source->fetch.text, bytes);
 	return source->field < 0 ? source->field : 0;
 }
 
@@ -277,7 +281,8 @@ static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 			"longer than the 63 characters a fetch argument can have";
 	if (source->fetch.problem)
 		return 0;
-	if (l->options->kernel_strings ||
+	source->in_kernel |= l->probe->image && l->probe->image->kernel;
+	if (l->options->kernel_strings || nw_is_path_of_call(l->probe, arg) ||
 	    (source->fetch.carried && !reads_words(l, source)))
 		return lay_out_kernel_string(l, parts, source, arg);
 	source->fetch.untrusted |= source->fetch.carried;

@@ -127,7 +127,9 @@ struct nw_source {
 	bool big_endian; /* a string: the program that it is from */
 	bool whole;  /* a string: a load that meets the end of a mapping loads nothing */
 	bool spread; /* a string: chunks are in other parts than its pointer */
-	bool of_call; /* a string: the argument of a system call, whose page may not be in memory yet */
+	/* A string that a probe in the kernel reads, which cannot wait for a page: if a program's page is not in memory, words keep
+	 * what was in their place, which may be an earlier hit's string. */
+	bool in_kernel;
 	/* Not NULL: the source is no argument, but holds what callers are found by: the registers of this
 	 * architecture's unwind row, then the stack from the stack pointer on, in chunks as for a string. It is
 	 * the last source of its point. */

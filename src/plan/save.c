@@ -64,7 +64,7 @@ static void save_chunks(const struct nw_source *source, struct nw_buf *out)
 		nw_buf_printf(out, "string %d %d\n", source->big_endian, source->whole);
 	if ((source->chunks.count || source->fetch.carried) && source->counted)
 		nw_buf_printf(out, "length %" PRIu32 "\n", source->length);
-	if (source->chunks.count && source->of_call)
+	if (source->chunks.count && source->in_kernel)
 		nw_buf_adds(out, "of_call\n");
 	nw_vec_each (&source->chunks, chunk)
 		nw_buf_printf(out,

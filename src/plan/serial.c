@@ -426,7 +426,7 @@ static int load_of_call(struct loader *load)
 	struct nw_source *source = last_source(load);
 
 	if (source)
-		source->of_call = true;
+		source->in_kernel = true;
 	return source ? 0 : -EBADMSG;
 }
 

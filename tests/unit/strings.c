@@ -150,7 +150,7 @@ START_TEST(nothing_of_a_system_call_is_a_fault)
 
 	nw_string_finish(&source, zeros, MOST, &value);
 	ck_assert(value.kind == NW_VALUE_STRING && value.untrusted);
-	source.of_call = true;
+	source.in_kernel = true;
 	value = (struct nw_value){.kind = NW_VALUE_STRING, .number = 0x401000};
 	nw_string_finish(&source, zeros, MOST, &value);
 	ck_assert(value.kind == NW_VALUE_MISSING);

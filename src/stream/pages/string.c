@@ -101,6 +101,7 @@ static void miss(struct nw_value *value)
 {
 	value->kind = NW_VALUE_MISSING;
 	value->text = "(fault)"; /* as ftrace itself prints it */
+	value->untrusted = false;
 }
 
 /*
@@ -115,10 +116,10 @@ static void finish_empty(const struct nw_source *source, const unsigned char *by
 {
 	bool unsure = all_zero(bytes, least(len, page_end(value, 0)));
 
-	if (unsure && (source->of_call || value->number < LOWEST || value->number >> 57))
+	if (unsure && (source->in_kernel || value->number < LOWEST || value->number >> 57))
 		miss(value);
 	else
-		value->untrusted = unsure;
+		value->untrusted |= unsure;
 }
 
 void nw_string_finish(const struct nw_source *source, const unsigned char *bytes,

@@ -172,6 +172,12 @@ static void take_kernel_field(const struct nw_record *record,
 	}
 }
 
+/* Is an address one of the kernel's memory, which is always there? With 32 bits, it has the last GiB, as a rule. */
+static bool is_of_kernel(uint64_t address, uint32_t size)
+{
+	return size == 4 ? address >= 0xc0000000 : address >> 63;
+}
+
 /* Takes a string of chunks: its pointer, and its bytes if all of them are in this record. The bytes for callers have
  * no pointer; their address is the place of the hit. */
 static void take_pointer(const struct nw_record *record,
@@ -184,7 +190,9 @@ static void take_pointer(const struct nw_record *record,
 	out->kind = NW_VALUE_STRING;
 	if (!source->callers)
 		out->number = nw_load(record->data + field->offset, field->size);
-	else if (record->format->pc_size)
+	out->untrusted |= source->in_kernel && out->number &&
+			  !is_of_kernel(out->number, field->size);
+	if (source->callers && record->format->pc_size)
 		out->number = nw_load(record->data + record->format->pc,
 				      record->format->pc_size);
 	out->text = "";
