@@ -37,12 +37,15 @@ static void make_number(const struct nw_type *type, const char *place, bool hex,
 		out->problem = "longer than the 63 characters a fetch argument can have";
 }
 
+/* An event probe takes an address for one of the kernel's, unless it is said to be the program's. */
 static void make_string(const char *place, struct nw_fetch *out)
 {
+	const char *type = *place == '$' ? "ustring" : "string";
+
 	snprintf(out->place, sizeof(out->place), "%s", place);
 	out->place_bits = sizeof(long) * 8;
 	out->field = (struct nw_type){.base = NW_TYPE_STRING, .bits = 8};
-	snprintf(out->text, sizeof(out->text), "+0(%.40s):string", place);
+	snprintf(out->text, sizeof(out->text), "+0(%.40s):%s", place, type);
 }
 
 /* Is the event a kprobe in the function of the call? */
@@ -51,7 +54,9 @@ static bool is_in_function(const struct nw_probe *probe)
 	return probe->attached && !strchr(probe->attached, '.');
 }
 
-bool nw_is_path_of_call(const struct nw_probe *probe, size_t arg)
+/* Before Linux 4.3 the kernel's own string ends without a word in front of a page that is not in memory; arrays (4.20) tell that it is newer. */
+bool nw_is_path_of_call(const struct nw_probe *probe, size_t arg,
+			const struct nw_caps *caps)
 {
 	/* as include/linux/syscalls.h calls what getname() and strndup_user() read, up to PATH_MAX */
 	static const char *const names[] = {
@@ -59,7 +64,7 @@ bool nw_is_path_of_call(const struct nw_probe *probe, size_t arg)
 		"newname",  "from_pathname", "to_pathname", "dev_name",	   "dir_name",
 		"new_root", "put_old",	     "special",	    "specialfile", "library"};
 
-	if (!is_in_function(probe) || arg >= probe->args.count ||
+	if (!probe->attached || !caps->arrays || arg >= probe->args.count ||
 	    *probe->args.item[arg].length)
 		return false;
 	for (size_t i = 0; i < NW_COUNT(names); i++)

@@ -42,8 +42,9 @@ int nw_plan_place(struct nw_plan *plan, struct nw_event *event, uint32_t planned
 int nw_plan_attached(struct nw_plan *plan, const struct nw_plan_options *options,
 		     const struct nw_probe *probe, struct nw_planned_point *planned);
 
-/* Is this argument of a system call text that the kernel itself reads up to its NUL, and does a kprobe read it? */
-bool nw_is_path_of_call(const struct nw_probe *probe, size_t arg);
+/* Is this argument of a system call text that the kernel itself reads up to its NUL, and can an event of ours read it so, too? */
+bool nw_is_path_of_call(const struct nw_probe *probe, size_t arg,
+			const struct nw_caps *caps);
 
 /* Returns the number of an image in the selection, or their count if it is none of them (the kernel). */
 size_t nw_plan_image(const struct nw_selection *selection, const struct nw_image *image);

@@ -175,7 +175,7 @@ static void take_kernel_field(const struct nw_record *record,
 /* Is an address one of the kernel's memory, which is always there? With 32 bits, it has the last GiB, as a rule. */
 static bool is_of_kernel(uint64_t address, uint32_t size)
 {
-	return size == 4 ? address >= 0xc0000000 : address >> 63;
+	return address >> (size == 4 ? 30 : 63) == (size == 4 ? 3 : 1);
 }
 
 /* Takes a string of chunks: its pointer, and its bytes if all of them are in this record. The bytes for callers have
