@@ -237,10 +237,18 @@ begun() {
 
 # The probes of a session of ours, as the kernel has them. What nopwatch measures its own cost with, in its own code, is none.
 session_probes() { # GROUP, a pattern
-  local others
-  find_others_sessions
+  local others events
+  find_events
   awk -v group=":$1/" -v others="${others[*]}" "$not_theirs"'
-    $0 ~ group && is_ours() { print; found = 1 } END { exit !found }' "$TRACEFS/uprobe_events"
+    $0 ~ group && is_ours() { print; found = 1 } END { exit !found }' <<<"$events"
+}
+# The events that there are, into $events; a session of somebody else that begins or ends meanwhile is in $others.
+find_events() {
+  local first
+  find_others_sessions
+  first=("${others[@]}") events=$(<"$TRACEFS/uprobe_events")
+  find_others_sessions
+  others+=("${first[@]}")
 }
 # shellcheck disable=SC2016 # awk's
 not_theirs='BEGIN { count = split(others, other, " ") }
@@ -251,6 +259,7 @@ not_theirs='BEGIN { count = split(others, other, " ") }
 
 # armed [N]: is a session of ours armed, are N? Its instance records from its birth, and what the kernel tells of threads is
 # enabled before the first probe is: so all events of its own have to be, unless it has none but the kernel's.
+declare -A looks_without_probes
 armed() {
   local dir group enabled on count=0
   for dir in "$TRACEFS"/instances/nopwatch_*/; do
@@ -260,9 +269,9 @@ armed() {
       enabled='' && read -r enabled <"$dir/events/$group/enable"
       { [ "$enabled" = 1 ] && session_probes "$group" >/dev/null; } || continue
     else
-      # asked again behind it: it may have got its probes meanwhile, which are not enabled yet
+      # it may get its probes yet: so it is asked for more than a second
       enabled='' && read -r enabled <"$dir/set_event"
-      { [ -n "$enabled" ] && [ ! -d "$dir/events/$group" ]; } || continue
+      { [ -n "$enabled" ] && [ $((looks_without_probes[$group]++)) -ge 25 ]; } || continue
     fi
     on='' && read -r on <"$dir/tracing_on"
     [ "$on" = 1 ] && count=$((count + 1))
@@ -273,11 +282,11 @@ armed() {
 # How often sessions of ours were hit so far, as the kernel counts it, in whatever process. A test that needs hits waits
 # for them, and not for a time in which a busy machine may have none.
 session_hits() {
-  local others
-  find_others_sessions
+  local others events
+  find_events
   awk -v others="${others[*]}" "$not_theirs"'
     NR == FNR { if (/:nopwatch_[^ \/]*\// && is_ours()) { sub(/.*\//, "", $1); ours[$1] = 1 } next }
-    $2 in ours { sum += $3 } END { print sum + 0 }' "$TRACEFS/uprobe_events" "$TRACEFS/uprobe_profile"
+    $2 in ours { sum += $3 } END { print sum + 0 }' <(echo "$events") "$TRACEFS/uprobe_profile"
 }
 
 # hit N [SINCE]: that often, or that often since there were SINCE
