@@ -242,7 +242,7 @@ static int lay_out_bytes(const struct nw_laying *l, nw_layouts *parts,
 static int lay_out_kernel_string(const struct nw_laying *l, nw_layouts *parts,
 				 struct nw_source *source, size_t arg)
 {
-	const size_t bytes = source->in_kernel ? 4 : NW_MAX_BYTES;
+	const size_t bytes = l->probe->attached ? 4 : NW_MAX_BYTES;
 	struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 4);
 
 	if (!part && parts->count == NW_MAX_PARTS)

@@ -17,7 +17,9 @@ static struct nw_probe *make_probe(struct nw_selection *s, const char *attached,
 	probe->kind = NW_SPEC_TRACEPOINT;
 	pb_point(probe, 0, "");
 	for (size_t i = 0; i < 4; i++) {
-		*nw_vec_add(&probe->call_args) = args[i];
+		struct nw_call_arg *arg = nw_vec_add(&probe->call_args);
+		*arg = args[i];
+		arg->copied = *attached != '_';
 		ck_assert_int_eq(
 			nw_strings_add(&probe->places, places[i], strlen(places[i])), 0);
 	}
@@ -57,7 +59,8 @@ static void check_line(const char *attached, const char *names, const char *cons
 	if (strstr(wanted, "string"))
 		ck_assert(!name->chunks.count && name->field >= 0);
 	else
-		ck_assert(name->in_kernel && name->chunks.count && name->whole);
+		ck_assert(name->in_kernel == (*attached == '_') && name->chunks.count &&
+			  name->whole);
 	nw_plan_save(&loaded_armed, &twice);
 	ck_assert_str_eq(nw_buf_str(&twice), nw_buf_str(&text));
 	nw_buf_free(&line);
