@@ -6,7 +6,9 @@ probe=usdt:$SERVER:myserver:request__start
 mkdir hostproc
 # shellcheck disable=SC2090 # a program of awk's
 export NOPWATCH SERVER TRACEFS probe never not_theirs
-declare -f begun pause wait_for find_others_sessions session_probes armed session_hits hit more_hits armed_and_hit >functions # for the shells inside
+# for the shells inside
+declare -f begun pause wait_for find_events session_probes armed session_hits hit more_hits armed_and_hit >functions
+echo 'declare -A looks_without_probes' >>functions
 # where processes have other numbers, a session is known by the file that it probes
 # shellcheck disable=SC2016 # it is for them
 echo 'is_our_session() { grep -F " $SERVER:" "$TRACEFS/uprobe_events" | grep -qF "nopwatch_$1/"; }' >>functions

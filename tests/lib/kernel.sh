@@ -62,17 +62,6 @@ is_our_session() {
   if [ -d "/proc/$pid" ]; then is_ours "$pid"; else files_of "$1" | grep -qF "$TEST_DIR/"; fi
 }
 
-# Tests ask this and more some ten times a second while they wait, so no program is started for it: into the array $others.
-find_others_sessions() {
-  local name
-  others=()
-  for name in "$TRACEFS"/instances/nopwatch_* /run/nopwatch/[0-9]*_*; do
-    [ -e "$name" ] || continue
-    name=${name##*/} name=${name#nopwatch_}
-    is_our_session "$name" || others+=("$name")
-  done
-}
-
 # our_instances [FILE]: those of sessions of ours, or such a file (a pattern) of each that has it.
 our_instances() {
   local dir
@@ -242,13 +231,16 @@ session_probes() { # GROUP, a pattern
   awk -v group=":$1/" -v others="${others[*]}" "$not_theirs"'
     $0 ~ group && is_ours() { print; found = 1 } END { exit !found }' <<<"$events"
 }
-# The events that there are, into $events; a session of somebody else that begins or ends meanwhile is in $others.
+# The events that there are, into $events, and into $others the sessions of somebody else that they belong to. The names are those of the
+# events: a session has some before it has an instance, and some when it has none any more.
 find_events() {
-  local first
-  find_others_sessions
-  first=("${others[@]}") events=$(<"$TRACEFS/uprobe_events")
-  find_others_sessions
-  others+=("${first[@]}")
+  local line name last=/
+  others=() events=$(<"$TRACEFS/uprobe_events")
+  while IFS= read -r line; do
+    [[ $line == *:nopwatch_* && $line != *":nopwatch_$last/"* ]] || continue
+    name=${line#*:nopwatch_} name=${name%%/*} last=$name
+    is_our_session "$name" || others+=("$name")
+  done <<<"$events"
 }
 # shellcheck disable=SC2016 # awk's
 not_theirs='BEGIN { count = split(others, other, " ") }
