@@ -282,7 +282,8 @@ static int lay_out_string(const struct nw_laying *l, nw_layouts *parts,
 	if (source->fetch.problem)
 		return 0;
 	source->in_kernel |= l->probe->image && l->probe->image->kernel;
-	if (l->options->kernel_strings || nw_is_path_of_call(l->probe, arg, &l->options->caps) ||
+	if (l->options->kernel_strings ||
+	    nw_is_path_of_call(l->probe, arg, &l->options->caps) ||
 	    (source->fetch.carried && !reads_words(l, source)))
 		return lay_out_kernel_string(l, parts, source, arg);
 	source->fetch.untrusted |= source->fetch.carried;
