@@ -5,7 +5,7 @@
 #include "counts.h"
 #include "request.h"
 
-/* What is counted is said to whoever counts: the script, or the reader of its hits. */
+/* Options that count are for a script that counts, or for the reader of a script's hits. */
 static int check(const struct nw_args *args, struct nw_error *err)
 {
 	const char *count = nw_counts_options(args);

@@ -8,7 +8,7 @@
 
 #include "cmd.h"
 
-/* What is counted, as `stat` with the same options would. */
+/* A request to count, as `stat` makes it of the same options. */
 struct nw_counts {
 	struct nw_kept kept; /* the words are those of the command line */
 	struct nw_reports_options options;

@@ -177,7 +177,7 @@ static void write_setting(const struct nw_script_options *options,
 			  const struct nw_setting *setting, const char *value,
 			  struct nw_buf *out)
 {
-	/* Of what is counted, births say whose a thread is that has ended. */
+	/* When the kernel counts, records of births say whose a thread is that has ended. */
 	const bool births = options->counting && options->tasks;
 
 	if (options->counting && setting->own && !options->tasks)

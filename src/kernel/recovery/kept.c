@@ -10,7 +10,7 @@
 #include "teardown.h"
 
 enum {
-	/* Of a text that may come from anywhere. */
+	/* These are limits of a text that may come from anywhere. */
 	MOST_PROBES = 16384,
 	MOST_OPTIONS = 1024
 };

@@ -508,7 +508,7 @@ void nw_kernel_counts_close(struct nw_kernel_counts *c)
 
 /* ---- the kernel counts -------------------------------------------------------------- */
 
-/* What the kernel has counted cannot be asked for more. Returns the first option that does; NULL: there is none. */
+/* Counts that are kept cannot be counted anew. Returns the first option that asks for it; NULL: there is none. */
 static const char *asks_for_more(const struct nw_measure_options *options)
 {
 	return options->by	      ? "--by"
