@@ -487,8 +487,7 @@ struct nw_script_options {
  * header and then trace_pipe, and takes everything away again. The header is lines "#nw LINE":
  * those of nw_plan_save(), then "start TIME" and "end"; "lost COUNT" and "stop TIME" come last.
  * The plan must have one place an event. EINVAL: paths that it cannot open there; ENAMETOOLONG.
- */
-/*
+ *
  * If the kernel counts, nothing of the events is recorded. The header has the lines of `options->header`, and "rows buckets" or
  * "rows eighths". Behind the recorded lines come "task TID PROCESS NAME" of the threads that live then, and "map SYSTEM EVENT" for
  * each event, by its name in the plan, with the text of its file `hist` in lines of their own.
