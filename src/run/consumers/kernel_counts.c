@@ -216,7 +216,9 @@ static int read_file(struct nw_kernel_counts *c, size_t file, struct nw_error *e
 	if (ret == -ENOENT) /* the report says less, and why */
 		return nw_fail(
 			err, ENOENT,
-			"another program has removed triggers of %s, by which the kernel counts",
+			nw_run_session(c->run)
+				? "another program has removed triggers of %s, by which the kernel counts"
+				: "what the kernel has counted is not all in the text: a map of %s is missing, since lines were cut out, or since another program had removed its trigger",
 			from->event);
 	return ret < 0 ? nw_fail(err, -ret,
 				 "cannot read what the kernel has counted (%s): %s",
