@@ -79,15 +79,26 @@ static int take_place_of(const char *file, struct nw_error *err)
 	return ret;
 }
 
-static int run(const struct nw_args *args)
+/* Without the place of that run's journals, which the options may have named before they were changed, what is left there stays. */
+static bool knows_place(const struct nw_args *args)
+{
+	struct nw_error err = {0};
+
+	if (!args->options_of || take_place_of(args->options_of, &err) == 0)
+		return true;
+	nw_error_context(&err, "a run with the options in %s may have left something",
+			 args->options_of);
+	nw_error_hint(&err, "`nopwatch clean --state-dir DIR` looks in DIR");
+	nw_report_error(&err);
+	return false;
+}
+
+static int clean(const struct nw_args *args)
 {
 	struct nw_clean_report report;
 	struct nw_tracefs fs;
 	struct nw_error err = {0};
 
-	/* With wrong options nothing has run, so nothing of that run is missed. */
-	if (args->options_of && take_place_of(args->options_of, &err) < 0 && !args->quiet)
-		nw_note("%s", err.what);
 	if (args->dry_run)
 		return print_dry_run(args, &err) < 0 ? nw_failure(&nw_cmd_clean, &err)
 						     : NW_EXIT_OK;
@@ -106,6 +117,14 @@ static int run(const struct nw_args *args)
 	return status;
 }
 
+static int run(const struct nw_args *args)
+{
+	const bool known = knows_place(args);
+	const int status = clean(args);
+
+	return known ? status : NW_EXIT_FAILED;
+}
+
 const struct nw_command nw_cmd_clean = {
 	.name = "clean",
 	.summary = "remove what killed sessions left behind",
@@ -115,7 +134,8 @@ const struct nw_command nw_cmd_clean = {
 		"is gone. Living sessions, what `nopwatch add` has made and everybody else's\n"
 		"probes are not touched. Every command that arms probes does the same before it\n"
 		"begins. --options-of FILE looks also where a run with the options in FILE\n"
-		"(nopwatch @FILE) keeps its journals.",
+		"(nopwatch @FILE) keeps its journals. If it cannot read them, it does the rest,\n"
+		"and ends with status 1.",
 	.options = "dry-run force quiet state-dir options-of",
 	.run = run,
 };
