@@ -585,6 +585,39 @@ vm_check_flight_cost() {
   ok "nopwatch has less to do then${figures}" test "$(least_cost kernel 3 flight_cost)" -lt "$(least_cost read 3 flight_cost)"
 }
 
+# `traceoff` and `snapshot` in place of a record that is read.
+vm_check_flight_triggers() {
+  local name figures=''
+  for name in none buffer pair record second traceoff snapshot record_all snapshots_all; do
+    figures="$figures; $name: $(least_cost $name 2 flight_triggers) ms"
+  done
+  comment "of 40,000 spans${figures#;}"
+  comment "$(cat flight_triggers_kept)"
+  is "the kernel refuses nothing" "$(grep -h refused flight_triggers flight_triggers_kept)" ""
+  is "traceoff: the slow span's end is in the buffer, and nothing behind it" \
+    "$(grep -c '^the end of the slow span in the buffer: 1, in the snapshot: 0$\|^slow, both: 1 begin to 1000 end, 2000 hits, 0 missing, 0 twice$' flight_triggers_kept)" 4
+  is "snapshot: it is in there, and what comes behind it in the buffer" \
+    "$(grep -c '^the end of the slow span in the buffer: 0, in the snapshot: 1$\|^slow, both: 1 begin to 2000 end, 4000 hits, 0 missing, 0 twice$' flight_triggers_kept)" 4
+  is "no hit is missing, or there twice" "$(grep -c ' hits, 0 missing, 0 twice$' flight_triggers_kept) $(grep ' hits, ' flight_triggers_kept | grep -vc ' hits, 0 missing, 0 twice$')" "20 0"
+  is "traceoff stops its instance only, and snapshot nobody" "$(grep '^tracing_on' flight_triggers_kept | sort | uniq -c | xargs)" \
+    "2 tracing_on here 0, above 1 2 tracing_on here 1, above 1"
+}
+
+# The loop of Linux's own benchmark of probes: each hit is counted, and what one costs.
+vm_check_trigger() {
+  local place how figures
+  for place in nop nop5 nop10 push ret; do
+    figures=
+    for how in none perf nopwatch; do
+      figures="$figures $how $(awk -v how=$how -v place=$place '$1 == how && $2 == place && $3 > 0 && (!least || $3 < least) { least = $3 }
+        END { print least ? least " ns" : "none" }' trigger)"
+    done
+    comment "$place:$figures; armed: $(sed -n "s/^$place //p" trigger.armed)"
+    is "each hit is counted ($place)" "$(awk -v place=$place '$1 == "nopwatch" && $2 == place { print $4 == $5 }' trigger | xargs)" "1 1 1 1 1"
+  done
+  is "nopwatch complains of nothing" "$(cat trigger.said)" ""
+}
+
 vm_check_engine_cost() {
   local name figures=''
   is "neither engine complains" "$(cat engine_cost.err)" ""
