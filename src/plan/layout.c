@@ -421,7 +421,6 @@ static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strin
 /* Lays out the arguments that are read at the return: the events of their parts are behind another one. */
 static int lay_out_carried(const struct nw_laying *l, nw_layouts *parts)
 {
-	const unsigned int bits = 8 * l->probe->image->arch->word;
 	bool any = false;
 	char fetch[16];
 
@@ -429,6 +428,8 @@ static int lay_out_carried(const struct nw_laying *l, nw_layouts *parts)
 		any |= source->fetch.carried && !source->fetch.problem;
 	if (!any || parts->count == NW_MAX_PARTS)
 		return 0;
+	/* A probe of the kernel, which carries nothing, has no image. */
+	const unsigned int bits = 8 * l->probe->image->arch->word;
 	const size_t first = parts->count;
 	l->planned->carried_part = (unsigned int)first;
 	int ret = nw_vec_add(parts) ? lay_out_kind(l, parts, false, true) : -ENOMEM;
