@@ -18,8 +18,10 @@ CHECK_CFLAGS := $(shell $(PKG_CONFIG) --cflags check)
 CHECK_LIBS := $(shell $(PKG_CONFIG) --libs check)
 endif
 
-# The tests of a unit run for a moment: not optimized, they compile in half of the time. What they test is.
-QUICK := $(if $(filter plain,$(FLAVOUR)),-O0 -g)
+# The tests of a unit run for a moment: not optimized, they compile in half of the time. What they test is. A debugger needs DEBUG=1 anyway.
+QUICK := $(if $(filter plain,$(FLAVOUR)),-O0 -g0)
+# which reads lines of its own code
+$(TEST_BUILD)/unit/reader: QUICK += -g
 $(TEST_BUILD)/unit/%: tests/unit/%.c $(LIB)
 	$(call say,TEST,$<)
 	$(quiet)mkdir -p $(@D)
