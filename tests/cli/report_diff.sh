@@ -200,9 +200,11 @@ has "the table says that there are more" "$(cat many.html)" '[0-9]+ more rows ar
 page_data many.html >many.json
 holds "and so do the pictures" many.json "first['left_out'] and 50 < len(first['rows']) < 1500"
 if has_browser; then
+  keep_browser
   tap_of "$TESTS_LIB/html_diff" runs.html app:request differs
   tap_of "$TESTS_LIB/html_diff" slices.html myserver:lookup slices
   tap_of "$TESTS_LIB/html_diff" evil.html "$evil" evil
+  end_browser
 else
   skip "the page in a browser" "chromium and chromedriver are not installed"
 fi

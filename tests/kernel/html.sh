@@ -22,8 +22,10 @@ P
 "$NOPWATCH" report -f html -o page.html rec.dat
 "$NOPWATCH" report -j rec.dat >report.json
 "$NOPWATCH" trace -j --from rec.dat >events.json
+keep_browser
 tap_of "$TESTS_LIB/html_agrees" page.html report.json events.json postgresql:query
 tap_of "$TESTS_LIB/html_hostile" page.html postgresql:query "${evil%%\"*}" "$(uname -r)" "nopwatch record -q"
+end_browser
 ok "no more than a mebibyte" [ "$(stat -c %s page.html)" -le 1048576 ]
 
 # ---- live: replaced in one step, groups beside each other ----
