@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * trigger KIND MS [perf]: hits one site as often as it can for MS milliseconds, and prints "KIND NS COUNTED HITS", where NS are nanoseconds
- * of each round. KIND is what the probe is at: nop, nop5, nop10, push or ret. perf: with a probe there of perf_event_open(), which counts
- * its hits.
+ * trigger KIND MS [perf]: hits one site as often as it can for MS milliseconds, and prints "KIND NS COUNTED HITS CODE", where NS are
+ * nanoseconds of each round and CODE is what the site's first eight bytes in memory are then. KIND is what the probe is at: nop, nop5,
+ * nop10, push or ret. perf: with a probe there of perf_event_open(), which counts its hits.
  *
  * The loop and the sites are those of the producers of Linux's tools/testing/selftests/bpf/benchs/bench_trigger.c (uprobe-nop,
  * uprobe-nop5, uprobe-nop10, uprobe-push, uprobe-ret), whose probe has a BPF program and this one has none.
@@ -115,8 +115,13 @@ static int measure(const char *kind, void (*hit)(void), long ms, int fd)
 	const uint64_t took = now() - from;
 	if (fd >= 0 && read(fd, &counted, sizeof(counted)) != sizeof(counted))
 		return 1;
-	printf("%s %.1f %" PRIu64 " %" PRIu64 "\n", kind, (double)took / (double)hits,
+	unsigned char code[8];
+	memcpy(code, (const void *)(uintptr_t)hit, sizeof(code));
+	printf("%s %.1f %" PRIu64 " %" PRIu64 " ", kind, (double)took / (double)hits,
 	       counted, hits);
+	for (size_t i = 0; i < sizeof(code); i++)
+		printf("%02x", code[i]);
+	printf("\n");
 	return fd >= 0 && counted != hits;
 }
 

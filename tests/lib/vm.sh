@@ -612,9 +612,13 @@ vm_check_trigger() {
       figures="$figures $how $(awk -v how=$how -v place=$place '$1 == how && $2 == place && $3 > 0 && (!least || $3 < least) { least = $3 }
         END { print least ? least " ns" : "none" }' trigger)"
     done
-    comment "$place:$figures; armed: $(sed -n "s/^$place //p" trigger.armed)"
+    comment "$place:$figures; its code: $(awk -v place=$place '$2 == place { print $1, $6 }' trigger | sort -u | xargs)"
     is "each hit is counted ($place)" "$(awk -v place=$place '$1 == "nopwatch" && $2 == place { print $4 == $5 }' trigger | xargs)" "1 1 1 1 1"
   done
+  if grep -q '^nop10 *yes' features; then
+    is "a nop of ten bytes is a call then, the others a trap" "$(awk '$1 == "nopwatch" { print $2, substr($6, 1, $2 == "nop10" ? 12 : 2) }' trigger | sort -u | xargs)" \
+      "nop cc nop10 488d642480e8 nop5 cc push cc ret cc"
+  fi
   is "nopwatch complains of nothing" "$(cat trigger.said)" ""
 }
 
