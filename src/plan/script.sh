@@ -461,9 +461,23 @@ nw_hist() {
   nw_die "the kernel refuses to count by itself: '$nw_text' of $2$nw_why"
 }
 
+# FILE TEXT: for each event.
+nw_put_each() {
+  for nw_one in $nw_events; do
+    nw_put "$nw_dir/events/$nw_group/$nw_one/$1" "$2" && continue
+    nw_reason
+    nw_die "the kernel refuses to count by itself: '$2' in $1 of $nw_one$nw_why"
+  done
+}
+
+# Events are armed before they have triggers: a first trigger would arm its event itself, and where that fails, as when this shell is
+# killed meanwhile, the kernel keeps the event in soft mode for good. No record passes the filter, which triggers come in front of.
 nw_set_hists() {
   nw_synthetic_of_this
+  nw_put_each filter 'common_type == 0'
+  nw_put_each enable 1
   for nw_round in pause cont; do "nw_hists_$nw_rows"; done
+  nw_put_each enable 0
   nw_counting=yes
 }
 

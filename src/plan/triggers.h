@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The triggers by which the kernel counts the hits of a session or a script by itself (Documentation/trace/histogram.rst), as data.
- * They keep the events armed, so the events are not enabled, and nothing of them is recorded.
+ * They keep the events armed, so the events are enabled only until they are set, and nothing of them is recorded.
  */
 #ifndef NOPWATCH_PLAN_TRIGGERS_H
 #define NOPWATCH_PLAN_TRIGGERS_H
 
 #include "base/base.h"
+
+/* A filter that no record passes: types of events begin at 1 (kernel/trace/trace_output.c, register_trace_event()). */
+#define NW_FILTER_NOTHING "common_type == 0"
 
 struct nw_hist_trigger {
 	bool synthetic; /* of a synthetic event; else of an event of the group */

@@ -26,7 +26,10 @@ hist:keys=common_pid:size=2048:cont
 hist:keys=common_pid:size=2048:cont"
 is "all are taken away, the last first" "$(grep -c "'!hist:" out) $(grep -n "'!hist:\\|'!nopw\\|rmdir" out | cut -d: -f2- | sed -n '1p;$p' | sed 's/.*\(!hist:keys=common_pid:size=2048\).*/\1/; s/rmdir.*/rmdir/' | xargs)" \
   "10 !hist:keys=common_pid:size=2048 rmdir"
-is "nothing is enabled" "$(grep -c 'echo 1 .*/e[0-9_a-f]*/enable' out)" 0
+# A first trigger must not arm its event (decision 38), and no hit may come before the triggers.
+is "events are armed in front of their triggers, behind a filter that no record passes, and off again when the triggers hold them" \
+  "$(sed -n "s/^echo '\\?\\([^']*\\)'\\? >.*\\/e[0-9a-f]*_[0-9a-f]*_[0-9]*\\/\\(filter\\|enable\\|trigger\\)\"/\\2 \\1/p" out | sed 's/^trigger hist.*/set/; /^trigger/d' | uniq | xargs)" \
+  "filter common_type == 0 enable 1 set enable 0"
 dry "usdt:$counter:counter:step__*(i:s8)" --by i >out
 has "a group passes from start to end" "$(triggers <out | xargs)" \
   "S_1 u64 lat; s8 by .*:at0=common_timestamp,by0=a0:.*:lat0_0=common_timestamp-.at0,of0=.by0:.*S_1\\(.lat0_0,.of0\\)"

@@ -6,6 +6,8 @@
  *
  *	killer 0 COMMAND...	run it to its end, and print how many moments there are
  *	killer N COMMAND...	kill -9 it at the N-th: an odd one is before a call, an even one behind it
+ *	killer TEXT@N+US COMMAND...	kill -9 it inside the N-th write() of something that begins with TEXT (seven bytes at
+ *				most), US microseconds after the call has begun
  *
  * Ends with status 0 if the command was killed or counted, 3 if it had ended before, 77 where the
  * kernel does not tell of system calls (PTRACE_GET_SYSCALL_INFO, 5.3) and their registers are not known here.
@@ -17,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -38,6 +41,14 @@ struct call_info {
 enum {
 	OP_ENTRY = 1,
 	OP_EXIT = 2
+};
+
+/* Where the command is killed. */
+struct wanted {
+	long moment;  /* 0: nowhere */
+	char text[8]; /* "": at a moment; else inside a write() that begins with it ... */
+	long write,
+		us; /* ... the write-th of these, so many microseconds after its begin */
 };
 
 static bool changes(const struct call_info *info)
@@ -100,8 +111,29 @@ static _Noreturn void become(char **argv)
 	_exit(127);
 }
 
-/* The number of moments until it ended, or -1: it was killed at the one that was wanted. */
-static long follow(pid_t pid, long wanted)
+/* Is it a write() of something that begins with this text? */
+static bool writes(pid_t pid, const struct call_info *info, const char *text)
+{
+	long word;
+
+	if (!*text || info->nr != SYS_write)
+		return false;
+	errno = 0;
+	word = ptrace(PTRACE_PEEKDATA, pid, (void *)(uintptr_t)info->args[1], NULL);
+	return !errno && strncmp((const char *)&word, text, strlen(text)) == 0;
+}
+
+static long end_it(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return -1;
+}
+
+/* The number of moments until it ended, or -1: it was killed where that was wanted. */
+static long follow(pid_t pid, struct wanted *wanted)
 {
 	bool counts = false; /* we are in a call that changes something */
 	long moments = 0;
@@ -120,22 +152,32 @@ static long follow(pid_t pid, long wanted)
 			exit(77);
 		if (info.op == OP_ENTRY)
 			counts = changes(&info);
-		if (counts && ++moments == wanted) {
-			kill(pid, SIGKILL);
-			waitpid(pid, &status, __WALL);
-			return -1;
+		if (info.op == OP_ENTRY && writes(pid, &info, wanted->text) &&
+		    !--wanted->write) {
+			ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
+			usleep((useconds_t)wanted->us);
+			return end_it(pid);
 		}
+		if (counts && ++moments == wanted->moment)
+			return end_it(pid);
 	}
 	return moments;
 }
 
 int main(int argc, char **argv)
 {
-	long wanted = argc > 2 ? strtol(argv[1], NULL, 10) : -1;
+	struct wanted wanted = {.moment = -1};
 	int status;
 
-	if (wanted < 0) {
-		fprintf(stderr, "usage: killer N COMMAND...\n");
+	if (argc > 2 && sscanf(argv[1], "%7[^@]@%ld+%ld", wanted.text, &wanted.write,
+			       &wanted.us) == 3) {
+		wanted.moment = 0;
+	} else if (argc > 2) {
+		wanted.text[0] = '\0';
+		wanted.moment = strtol(argv[1], NULL, 10);
+	}
+	if (wanted.moment < 0) {
+		fprintf(stderr, "usage: killer N|TEXT@N+US COMMAND...\n");
 		return 2;
 	}
 	pid_t pid = fork();
@@ -145,8 +187,9 @@ int main(int argc, char **argv)
 		return 1;
 	ptrace(PTRACE_SETOPTIONS, pid, NULL,
 	       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
-	long moments = follow(pid, wanted);
-	if (!wanted)
+	long moments = follow(pid, &wanted);
+	bool counts = !wanted.moment && !*wanted.text;
+	if (counts)
 		printf("%ld\n", moments);
-	return wanted && moments >= 0 ? 3 : 0;
+	return !counts && moments >= 0 ? 3 : 0;
 }

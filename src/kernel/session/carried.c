@@ -12,9 +12,7 @@
  * event probe's filter drops the record.
  *
  * recovery/teardown.c takes all of it away, in the only order that the kernel allows. The triggers come behind the enabling of
- * their events: a first trigger would enable its event itself, and where SIGKILL meets that, the kernel never lets go of the
- * event's soft mode (6.8: "0*" in `enable`, while nothing is armed), so neither event nor instance could be removed. Calls that
- * hit before the triggers are set lack what is carried.
+ * their events (see set_all() in triggers.c). Calls that hit before the triggers are set lack what is carried.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -59,7 +59,43 @@ static int refuse(const struct nw_hist_trigger *trigger, int ret, struct nw_erro
 	return ret;
 }
 
-static int set_all(struct nw_session *session, struct nw_error *err)
+/* Is it the first trigger of an event of the group? */
+static bool is_first(const struct nw_triggers *triggers,
+		     const struct nw_hist_trigger *trigger)
+{
+	const struct nw_hist_trigger *before = triggers->list.item;
+
+	for (; before < trigger; before++)
+		if (!before->synthetic && strcmp(before->event, trigger->event) == 0)
+			return false;
+	return !trigger->synthetic;
+}
+
+/* Writes a text to a file of each event of the group that has triggers. */
+static int write_each(struct nw_session *session, const char *name, const char *text,
+		      struct nw_error *err)
+{
+	const struct nw_triggers *triggers = session->options.triggers;
+	char file[512];
+
+	nw_vec_each (&triggers->list, trigger) {
+		if (!is_first(triggers, trigger))
+			continue;
+		nw_event_file(session->plan->group, session->plan->group, trigger->event,
+			      name, file);
+		int ret = nw_step_runner_step(&session->runner, NW_DO_WRITE, file, text,
+					      NULL);
+		if (ret == 0)
+			continue;
+		nw_fail(err, -ret, "the kernel refuses to count by itself: %s (%s)",
+			nw_refusal_text(NW_REFUSED_ENABLING, -ret), file);
+		nw_error_hint(err, "--engine=stream reads each hit");
+		return ret;
+	}
+	return 0;
+}
+
+static int set_each(struct nw_session *session, struct nw_error *err)
 {
 	const struct nw_triggers *triggers = session->options.triggers;
 
@@ -76,6 +112,23 @@ static int set_all(struct nw_session *session, struct nw_error *err)
 	return 0;
 }
 
+/*
+ * The events are enabled before they have triggers. A first trigger would enable its event itself, in soft mode. If that fails, as
+ * when SIGKILL comes meanwhile, trace_event_trigger_enable_disable() (kernel/trace/trace_events_trigger.c, seen on 6.8) does not count
+ * down what it has counted up, so the event stays in soft mode for good ("0*" in `enable`). A plain enabling takes all back. Until the
+ * triggers hold it, a filter that no record passes keeps hits out of the ring buffer; triggers are called in front of it.
+ */
+static int set_all(struct nw_session *session, struct nw_error *err)
+{
+	int ret = write_each(session, "filter", NW_FILTER_NOTHING, err);
+
+	if (ret == 0)
+		ret = write_each(session, "enable", "1", err);
+	if (ret == 0)
+		ret = set_each(session, err);
+	return ret == 0 ? write_each(session, "enable", "0", err) : ret;
+}
+
 int nw_session_set_triggers(struct nw_session *session, struct nw_error *err)
 {
 	const struct nw_triggers *triggers = session->options.triggers;
@@ -88,7 +141,7 @@ int nw_session_set_triggers(struct nw_session *session, struct nw_error *err)
 				       "the kernel refuses the synthetic event '%s': %s",
 				       *definition, nw_strerror(-ret));
 	}
-	/* The first trigger of an event arms it, for which a gate is open only meanwhile (gate.h). */
+	/* Events are armed, for which a gate is open only meanwhile (gate.h). */
 	int ret = session->gated
 			  ? nw_gate_step(&session->runner, &session->journal, NW_GATE_OPEN)
 			  : 0;
