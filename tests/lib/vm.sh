@@ -389,6 +389,12 @@ PY
     ok "by kprobes, too, but for what is not in memory" python3 judge.py paths_function.json some 6
     hasnt "and no call is missing" "$(cat paths_function.err)" "are not timed"
   fi
+  if [ -f paths_numbers.status ]; then
+    comment "opened and read by a kprobe, where they differ: $(j paths_numbers.json "sorted({(p, e['args']['filename']) for p, e in
+      zip(([line.rstrip().split(' ', 1)[1][:16] for line in open('paths.said')] + ['null', 'wild', '/out/said']) * 30, of('event')) if p != e['args']['filename']})")"
+    holds "numbers behind a pointer of a kernel function are marked" paths_numbers.json \
+      "len(of('event')) == 30 * $(($(wc -l <paths.said) + 3)) and all(e['untrusted'] == ['filename'] for e in of('event'))"
+  fi
   if wants paths_recorded; then
     ok "and in a recording" python3 judge.py paths_report $name 1 ${marked:+"$marked"}
     holds "two strings of one call" paths_two.json \
@@ -655,6 +661,10 @@ vm_check_engine_kill() {
   comment "command, kills, moments, all was there, each N-th of them: $(paste -sd ',' kills.tried)"
   is "killed at each step, add, stat and remove leave all or nothing" "$(cat kills)" ""
   is "nor does the kernel keep an event in soft mode" "$(cat kill.soft)" ""
+  case ${VM_ARGS:-} in
+  *kill_only=lost*) ok "(there were events whose soft mode was lost)" test -s kill.lost ;;
+  *) comment "events whose soft mode was lost on purpose: $(wc -l <kill.lost)" ;;
+  esac
   if [ -s kill.interrupted ]; then
     comment "$(paste -sd ',' kill.interrupted)"
     # 130: before it has come to its trap, when nothing is done yet

@@ -14,10 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernel/steps/gate.h"
+#include "kernel/steps/span_watch.h"
 
 #include "inventory_private.h"
 #include "leaked.h"
@@ -87,6 +89,55 @@ static void make_place(struct place *p)
 		(void)nw_do(p->fs, NW_DO_WRITE, path, "0");
 }
 
+/*
+ * Is an event of the session's instance in soft mode without a trigger? It has lost its first trigger while the kernel enabled it
+ * for that (session/triggers.c). Nothing is armed, but what enables it now arms it for good (seen on 6.8).
+ */
+static bool is_in_lost_mode(const struct place *p, const struct nw_uprobe_event *event)
+{
+	enum nw_enabled enabled = NW_ENABLED_NO;
+	struct nw_buf triggers = {0};
+	char file[512];
+
+	nw_event_file(p->group, event->group, event->name, "enable", file);
+	if (nw_enabled_read(p->fs->root, file, &enabled) < 0 || enabled != NW_ENABLED_SOFT)
+		return false;
+	nw_event_file(p->group, event->group, event->name, "trigger", file);
+	int ret = nw_tracefs_read(p->fs->root, file, &triggers);
+	/* Without a trigger the file tells which there are: "# Available triggers:" (trace_events_trigger.c, trigger_show()). */
+	bool is = ret == 0 && *nw_buf_str(&triggers) == '#';
+	nw_buf_free(&triggers);
+	return is;
+}
+
+/* Removes the session's instance if events there are in such a mode, which ends with it. Returns -errno if it stays. */
+static int drop_lost_mode(const struct place *p, const struct nw_inventory *sites)
+{
+	nw_strings names = {0}, stuck = {0};
+	struct nw_steps steps = {0};
+	char path[NW_MAX_NAME + 16];
+	bool lost = false;
+	int ret = 0;
+
+	nw_vec_each (&sites->events, event) {
+		if (strcmp(event->group, p->group) != 0)
+			continue;
+		lost |= is_in_lost_mode(p, event);
+		ret = ret < 0 ? ret
+			      : nw_strings_add(&names, event->name, strlen(event->name));
+	}
+	if (ret == 0 && lost) {
+		snprintf(path, sizeof(path), "instances/%s", p->group);
+		ret = nw_span_watch_steps(p->fs, p->group, &names, &steps);
+		ret = ret < 0 ? ret : nw_steps_do_each(p->fs, &steps, &stuck);
+		ret = ret < 0 ? ret : nw_instance_remove(p->fs, path, LOCK_EX);
+	}
+	nw_steps_free(&steps);
+	nw_strings_free(&names);
+	nw_strings_free(&stuck);
+	return ret;
+}
+
 /* Finds the events that are not enabled, and those of them that the session's group does not have (any more). Returns
  * how many are not enabled, or -errno. */
 static int find_suspects(const struct place *p, const struct nw_inventory *sites,
@@ -138,6 +189,8 @@ int nw_leaked_rearm(const struct nw_tracefs *fs, const struct nw_journal *journa
 	nw_vec_each (&contents->definitions.list, step)
 		if (ret == 0)
 			ret = nw_inventory_add(sites, step->go.text);
+	if (ret == 0)
+		ret = drop_lost_mode(&p, sites);
 	if (ret == 0)
 		ret = find_suspects(&p, sites, &missing);
 	if (ret > 0) {
