@@ -91,6 +91,9 @@ static int find_sources(const struct nw_probe *probe, const struct nw_point *poi
 				      &source->fetch);
 		else if (!arg->made)
 			source->fetch.problem = "this site has no such argument";
+		/* Where a kprobe cannot read, copy_from_kernel_nofault() and copy_from_user_nofault() (mm/maccess.c) clear nothing, so
+		 * what an earlier hit left in the ring buffer stays. Strings are judged by their pointers. */
+		source->fetch.untrusted |= image && image->kernel && arg->type.array;
 		if (*arg->length && !source->fetch.problem) {
 			int length = nw_arg_find(probe, arg->length);
 			source->counted = length >= 0;

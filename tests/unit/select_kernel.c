@@ -136,6 +136,29 @@ START_TEST(arguments_are_those_of_the_call)
 }
 END_TEST
 
+/* A kprobe that cannot read leaves the bytes of an earlier hit. */
+START_TEST(what_is_behind_a_pointer_is_marked)
+{
+	const struct nw_plan_options options = {.session = "s",
+						.caps = {.memory = true, .arrays = true}};
+	struct nw_selection selection = {0};
+	struct nw_error err = {0};
+
+	ck_assert_int_eq(choose("kprobe:vfs_read(file:x64,buf:u8[16],count:u32)", &all,
+				&selection, &err),
+			 0);
+	selection.images.item[0]->arch = nw_arch_by_name("x86_64");
+	struct nw_plan plan = pb_plan(&selection, &options);
+	pb_check(&plan,
+		 "p:nopwatch_s/es_0 vfs_read a0=%di:u64 a1=+0(%si):u8[16] a2=%dx:u32\n");
+	const struct nw_planned_point *planned = &plan.points.item[0];
+	for (size_t i = 0; i < planned->args.count; i++)
+		ck_assert_int_eq(planned->args.item[i].fetch.untrusted, i == 1);
+	nw_plan_free(&plan);
+	nw_selection_free(&selection);
+}
+END_TEST
+
 static int take_event(void *arg, const char *list, const char *group, const char *name)
 {
 	struct nw_buf *out = arg;
@@ -187,4 +210,5 @@ START_TEST(lists_of_events)
 END_TEST
 
 UNIT_MAIN("select_kernel", functions_are_selected_by_name, what_cannot_be_selected_is_told,
-	  events_have_names_of_functions, arguments_are_those_of_the_call, lists_of_events)
+	  events_have_names_of_functions, arguments_are_those_of_the_call,
+	  what_is_behind_a_pointer_is_marked, lists_of_events)
