@@ -9,8 +9,8 @@
  *  - Globals are read as +DELTA(%ip), DELTA being the distance from the site: @+OFFSET, made
  *    for this, reads the wrong place on 4.20..2026 kernels.
  *  - %ah is a bitfield of %ax; bitfields are unsigned, so the sign is restored afterwards.
- *  - base + index * scale is no address to it: the elements at the base are fetched, and the index,
- *    and the reader takes the one that is meant, if it is among them.
+ *  - base + index * scale is no address to it. Where a hist trigger can add them up, an event probe reads what is there; else
+ *    the elements at the base are fetched, and the index, and the reader takes the one that is meant, if it is among them.
  *  - A value is never fetched wider than the note says it is: what lies beside it in memory,
  *    or above it in a register, belongs to something else.
  */
@@ -282,8 +282,38 @@ static void make_window(const struct nw_operand *op, const struct nw_arch *arch,
 	field_text(&out->field, caps, type);
 	finish(out, place, type);
 	/* an index may be negative: then it is before the window, and not far behind it */
-	snprintf(out->high_text, sizeof(out->high_text), "%%%s:s%u", op->index,
+	snprintf(out->high_text, sizeof(out->high_text), "%%%s:%c%u", op->index,
+		 op->index_unsigned ? 'u' : 's',
 		 op->index_bits ? op->index_bits : 8 * arch->word);
+}
+
+bool nw_fetch_sum(const struct nw_operand *op, const struct nw_type *want,
+		  const struct nw_arch *arch, uint64_t vaddr, const struct nw_caps *caps,
+		  size_t number, struct nw_operand *out, struct nw_sum *sum)
+{
+	const bool has_base = *op->reg;
+	const char *base = has_base ? op->reg : arch->pc;
+	const unsigned int bits = 8 * arch->word & 127;
+
+	if (!op->window || !caps->elements || !base || !nw_is_plain_size(op->size) ||
+	    want->array || (op->symbol && !op->resolved))
+		return false;
+	*sum = (struct nw_sum){.scale = op->scale, .field = -1};
+	snprintf(sum->base, sizeof(sum->base), "%%%.11s:u%u", base, bits);
+	snprintf(sum->index, sizeof(sum->index), "%%%.11s:%c%u", op->index,
+		 op->index_unsigned ? 'u' : 's',
+		 op->index_bits ? op->index_bits & 127 : bits);
+	*out = *op;
+	out->kind = NW_OPERAND_MEMORY;
+	out->carried = true;
+	out->problem = NULL;
+	out->window = out->resolved = false;
+	out->symbol = NULL;
+	out->index[0] = '\0';
+	snprintf(out->reg, sizeof(out->reg), "e%zu", number % 1000);
+	if (op->resolved)
+		out->offset = (int64_t)(has_base ? op->address : op->address - vaddr);
+	return true;
 }
 
 static void make_constant(const struct nw_operand *op, const struct nw_type *want,
@@ -344,10 +374,13 @@ static void make(const struct nw_operand *op, const struct nw_type *want,
 	if (op->half)
 		out->remark =
 			"the low half of it: the note does not say where the other is";
-	bool window = op->window && caps->arrays && nw_is_plain_size(op->size) &&
-		      want->base != NW_TYPE_STRING && !want->array;
+	const bool element = op->window && nw_is_plain_size(op->size) && !want->array;
+	const bool window = element && caps->arrays && want->base != NW_TYPE_STRING;
 	if (window)
 		out->problem = NULL;
+	else if (element)
+		out->problem =
+			"base + index * scale: a fetch argument cannot add two registers (stat, trace and record can, where `nopwatch features` has elements)";
 	if (op->symbol && !op->resolved && !out->problem)
 		out->problem = "its symbol has not been looked up";
 	out->shown = want->base == NW_TYPE_DEFAULT ? note_type(op) : *want;
@@ -405,6 +438,6 @@ void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 const char *nw_fetch_remark(const struct nw_fetch *fetch)
 {
 	if (fetch->scale && !fetch->problem)
-		return "an element of an array, which is picked by the reader: a string that it points at cannot be had";
+		return "an element of an array: where `nopwatch features` has elements, the kernel reads it at any index; else the reader picks it from these 64";
 	return fetch->remark;
 }

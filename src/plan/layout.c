@@ -415,10 +415,45 @@ static int lay_out_kept(const struct nw_laying *l, struct nw_layout *part)
 	return 0;
 }
 
+/* ---- what event probes read ---------------------------------------------------------- */
+
+/*
+ * Fetches both registers of each sum, in the last part: its event is the last of the hit, and its trigger fires the event probes, so
+ * their records come behind all others of the hit.
+ */
+static int lay_out_sums(const struct nw_laying *l, nw_layouts *parts)
+{
+	const size_t count = l->planned->sums.count;
+	struct nw_layout *part = part_for(parts, count * 2 * NW_MAX_EXPRESSION, count * 16);
+
+	if (part && part->fields.count + 2 * count > NW_MAX_FIELDS)
+		part = parts->count < NW_MAX_PARTS ? nw_vec_add(parts) : NULL;
+	if (!part && parts->count < NW_MAX_PARTS)
+		return -ENOMEM;
+	nw_vec_each (&l->planned->sums, sum) {
+		if (!part)
+			break;
+		sum->field = append_own(part, "base", sum->base, 8);
+		const int index = append_own(part, "index", sum->index, 8);
+		if (sum->field < 0 || index < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Says of the arguments that event probes would read that there is no room for their parts. */
+static void refuse_carried(struct nw_planned_point *planned)
+{
+	nw_vec_each (&planned->args, source)
+		if (source->fetch.carried && !source->fetch.problem)
+			source->fetch.problem = "one of too many arguments";
+	planned->sums.count = 0;
+}
+
 static int lay_out_kind(const struct nw_laying *l, nw_layouts *parts, bool strings,
 			bool carried);
 
-/* Lays out the arguments that are read at the return: the events of their parts are behind another one. */
+/* Lays out the arguments that event probes read: the events of their parts are behind another one. */
 static int lay_out_carried(const struct nw_laying *l, nw_layouts *parts)
 {
 	bool any = false;
@@ -426,17 +461,22 @@ static int lay_out_carried(const struct nw_laying *l, nw_layouts *parts)
 
 	nw_vec_each (&l->planned->args, source)
 		any |= source->fetch.carried && !source->fetch.problem;
-	if (!any || parts->count == NW_MAX_PARTS)
+	if (!any)
 		return 0;
 	/* A probe of the kernel, which carries nothing, has no image. */
 	const unsigned int bits = 8 * l->probe->image->arch->word;
+	int ret = l->planned->sums.count ? lay_out_sums(l, parts) : 0;
+	if (ret == 0 && parts->count == NW_MAX_PARTS)
+		refuse_carried(l->planned);
+	if (ret < 0 || parts->count == NW_MAX_PARTS)
+		return ret;
 	const size_t first = parts->count;
 	l->planned->carried_part = (unsigned int)first;
-	int ret = nw_vec_add(parts) ? lay_out_kind(l, parts, false, true) : -ENOMEM;
+	ret = nw_vec_add(parts) ? lay_out_kind(l, parts, false, true) : -ENOMEM;
 	if (ret == 0)
 		ret = lay_out_kind(l, parts, true, true);
 	snprintf(fetch, sizeof(fetch), "$d:u%u", bits);
-	for (size_t i = first; ret == 0 && i < parts->count; i++)
+	for (size_t i = first; ret == 0 && !l->planned->sums.count && i < parts->count; i++)
 		if (append_own(&parts->item[i], nw_plan_moved, fetch, bits / 8) < 0)
 			ret = -ENOMEM;
 	return ret;

@@ -71,6 +71,36 @@ static bool wants_stack(const struct nw_selection *selection,
 
 /* ---- sources ------------------------------------------------------------------------ */
 
+enum {
+	MOST_SUMS =
+		12 /* a hist trigger has room for 16 variables, and for as many references to them (tracing_map.h) */
+};
+
+/* Fetches argument i: behind the sum of two registers, if it has an index and the kernel can. */
+static int fetch_argument(const struct nw_point *point, size_t i,
+			  const struct nw_type *type, const struct nw_plan_options *options,
+			  struct nw_planned_point *planned, struct nw_source *source)
+{
+	const struct nw_image *image = point->image;
+	const struct nw_operand *op = &point->operands.item[i];
+	const size_t number = planned->sums.count;
+	struct nw_operand behind;
+	struct nw_sum sum;
+	const bool summed = number < MOST_SUMS &&
+			    nw_fetch_sum(op, type, image->arch, point->vaddr,
+					 &options->caps, number, &behind, &sum);
+
+	nw_fetch_make(summed ? &behind : op, type, image->arch, image->big_endian,
+		      point->vaddr, &options->caps, &source->fetch);
+	if (!summed || source->fetch.problem)
+		return 0;
+	struct nw_sum *slot = nw_vec_add(&planned->sums);
+	if (!slot)
+		return -ENOMEM;
+	*slot = sum;
+	return 0;
+}
+
 static int find_sources(const struct nw_probe *probe, const struct nw_point *point,
 			const struct nw_plan_options *options,
 			struct nw_planned_point *planned)
@@ -85,11 +115,11 @@ static int find_sources(const struct nw_probe *probe, const struct nw_point *poi
 		if (!source)
 			return -ENOMEM;
 		source->field = source->high_field = -1;
-		if (i < point->operands.count && !arg->made)
-			nw_fetch_make(&point->operands.item[i], &arg->type, image->arch,
-				      image->big_endian, point->vaddr, &options->caps,
-				      &source->fetch);
-		else if (!arg->made)
+		if (i < point->operands.count && !arg->made) {
+			if (fetch_argument(point, i, &arg->type, options, planned, source) <
+			    0)
+				return -ENOMEM;
+		} else if (!arg->made)
 			source->fetch.problem = "this site has no such argument";
 		/* Where a kprobe cannot read, copy_from_kernel_nofault() and copy_from_user_nofault() (mm/maccess.c) clear nothing, so
 		 * what an earlier hit left in the ring buffer stays. Strings are judged by their pointers. */
@@ -203,7 +233,7 @@ void nw_plan_synthetic(const struct nw_plan *plan, unsigned int chain,
 		snprintf(out, NW_MAX_NAME + 1, "%s", plan->group);
 }
 
-/* Attaches an event to a synthetic one, which has the words that were kept of the entry. */
+/* Attaches an event to a synthetic one, which has the words behind which it reads. */
 static void follow_synthetic(const struct nw_plan *plan, unsigned int chain,
 			     struct nw_event *event)
 {
@@ -265,10 +295,10 @@ static int place_parts(struct nw_plan *plan, const struct nw_plan_options *optio
 		/* no other probe has this shape, so none can share the event; events of the kernel's functions cannot be shared */
 		if (options->separate || point->image->kernel)
 			nw_buf_printf(&shape, " #%zu.%u", planned->probe, number);
-		/* the triggers of what is kept are those of one place */
+		/* the triggers of what is passed on are those of one place */
 		const bool carried = planned->carried_part &&
 				     number >= planned->carried_part;
-		if (point->kept.count)
+		if (point->kept.count || planned->sums.count)
 			nw_buf_printf(&shape, " k%zu.%u", index, number);
 		char *fetches = nw_buf_take(&part->fetches);
 		struct nw_event *event = fetches && !shape.failed
@@ -531,6 +561,7 @@ void nw_plan_free(struct nw_plan *plan)
 		nw_vec_each (&planned->args, source)
 			nw_vec_free(&source->chunks);
 		nw_vec_free(&planned->args);
+		nw_vec_free(&planned->sums);
 	}
 	nw_vec_free(&plan->points);
 	nw_strings_free(&plan->texts);

@@ -54,9 +54,11 @@ struct nw_caps {
 	/* a load that meets the end of a mapping keeps the bytes in front of it */
 	bool partial;
 	bool immediate; /* a constant may be fetched */
+	/* a hist trigger adds up base + index * scale, and an event probe reads what is there; not in nw_caps_all */
+	bool elements;
 };
 
-/* The features of the newest kernels, which `list` assumes. */
+/* The features of the newest kernels that one definition makes use of, which `list` assumes. */
 extern const struct nw_caps nw_caps_all;
 
 /* ---- fetch arguments ---------------------------------------------------------------- */
@@ -78,7 +80,8 @@ struct nw_fetch {
 	uint64_t constant;
 	bool untrusted; /* behind a nested dereference: after a fault the kernel leaves what
 			   was in the field before */
-	/* It is read at a call's return, behind a word that was kept of its entry: "+u8($k0):s32" */
+	/* An event probe reads it, behind a word that the kernel passes on (kernel/session/carried.c): at a call's return one that was
+	 * kept of its entry, "+u8($k0):s32", or the sum of two registers, "+u0($e0):s32". */
 	bool carried;
 	/* The field is an array that begins where the index is 0, and high_text is the index: the
 	 * value is the element at index * scale bytes. 0: it is not. */
@@ -91,6 +94,13 @@ struct nw_fetch {
 /* Elements of an array that is fetched for an index. */
 #define NW_WINDOW 64
 
+/* base + index * scale, which the kernel adds up. */
+struct nw_sum {
+	char base[20], index[20]; /* their fetches, "%ax:u64" and "%bx:s64" */
+	unsigned int scale;
+	int field; /* of the base; that of the index is the next one */
+};
+
 /*
  * Translates one operand of the site at vaddr. `want` is the user's type (base DEFAULT: the note's type). Never
  * fails: an operand that the kernel cannot fetch gets a problem.
@@ -98,6 +108,14 @@ struct nw_fetch {
 void nw_fetch_make(const struct nw_operand *op, const struct nw_type *want,
 		   const struct nw_arch *arch, bool big_endian, uint64_t vaddr,
 		   const struct nw_caps *caps, struct nw_fetch *out);
+
+/*
+ * Makes of an operand with an index one that begins with the number-th sum of its point, "$e0". Returns false if it has no index, or
+ * the kernel cannot do so: then nw_fetch_make() says what there is.
+ */
+bool nw_fetch_sum(const struct nw_operand *op, const struct nw_type *want,
+		  const struct nw_arch *arch, uint64_t vaddr, const struct nw_caps *caps,
+		  size_t number, struct nw_operand *out, struct nw_sum *sum);
 
 /* Returns the fetch's remark, or what the value is not good for; NULL: the value is complete. */
 const char *nw_fetch_remark(const struct nw_fetch *fetch);
@@ -172,15 +190,17 @@ struct nw_planned_point {
 	/* events that it is spread over: 1, or more with several strings */
 	unsigned int parts;
 	/*
-	 * A return with arguments that are read there: they are in the parts from this one on, event probes behind the
+	 * Arguments that event probes read, at the return of a call or behind a sum: they are in the parts from this one on, behind the
 	 * synthetic event with number `chain` of the plan (nw_plan_synthetic()). 0: it has none. A call of which the entry was
 	 * not seen, or that called the function again, lacks these parts.
 	 */
 	unsigned int carried_part, chain;
+	/* Their fields are in the part before these. */
+	NW_VEC(struct nw_sum) sums;
 	/* The entry of such a function: the first of its fields that are kept, as many as its point's `kept`. */
 	int kept_field;
 };
-/* The last field of such a part: how far the stack pointer has moved since the entry. */
+/* The last field of such a part of a return: how far the stack pointer has moved since the entry. */
 extern const char nw_plan_moved[8];
 
 struct nw_event_site {	  /* a point in an event */
@@ -215,7 +235,7 @@ static inline bool nw_event_follows(const struct nw_event *event)
 {
 	return strchr(event->attached, '.') != NULL;
 }
-/* Is it behind a synthetic event of the plan: what is read at the return of a call? */
+/* Is it behind a synthetic event of the plan, which passes on where it reads? */
 static inline bool nw_event_is_carried(const struct nw_event *event)
 {
 	return strncmp(event->attached, "synthetic.", 10) == 0;
@@ -267,7 +287,7 @@ struct nw_plan {
 	NW_VEC(struct nw_event *) events;
 	size_t sealed;	     /* the first so many events get no more places */
 	bool maxactive;	     /* as in struct nw_caps */
-	unsigned int chains; /* returns with arguments that are read there */
+	unsigned int chains; /* points with arguments that event probes read */
 	nw_strings texts;    /* problems of a plan that was loaded */
 };
 

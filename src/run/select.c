@@ -406,9 +406,13 @@ int nw_run_select_again(const struct nw_run *run, const char *path,
 
 static struct nw_plan_options plan_options(const struct nw_run *run, const char *session)
 {
+	struct nw_caps caps = nw_features_caps(&run->live.features);
+
+	/* a trigger would keep a probe armed that --max-rate stops, and where the kernel counts, no hit is read */
+	caps.elements &= !run->request->max_rate && !run->result->by_kernel;
 	return (struct nw_plan_options){
 		.session = session,
-		.caps = nw_features_caps(&run->live.features),
+		.caps = caps,
 		.all_args = wants_args(run),
 		.stacks = run->consumer.needs.stacks,
 		.levels = run->result->by_kernel,

@@ -358,6 +358,102 @@ PY
   [ ! -f returns_cost ] || comment "$(cat returns_cost)"
 }
 
+# Elements of arrays: /elements, whose tables are known.
+vm_check_elements() {
+  local rounds=5000 some=500 before=True
+  [[ $(cut -d ' ' -f 2 uname) = *86* || $(cut -d ' ' -f 2 uname) = i686 ]] || before=False
+  if ! grep -q '^elements *yes' elements_features; then
+    holds "elements of the window are right, and the others are unknown" elements_window \
+      "[e['args']['element'] for e in of('event')][:200:2] == [i * 64 - 100000 if i < 64 else None for i in range(100)]"
+    holds "a string behind an element is unknown" elements_string "[e['args']['element'] for e in of('event')] == [None] * 2"
+    has "with the reason" "$(cat elements_string.err)" "a fetch argument cannot add two registers"
+    return
+  fi
+  cat >judge.py <<PY
+"""judge.py FILE ROUNDS THREADS: what /elements has in its tables, in that order for each thread."""
+import collections
+import json
+import struct
+import sys
+
+name, rounds, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+lines = [json.loads(line) for line in open(name, encoding="utf-8")]
+assert sum(line.get("events", 0) for line in lines if line["type"] == "loss") == 0, "lost events"
+hits = collections.defaultdict(list)
+for line in lines:
+    if line["type"] == "event":
+        hits[line["tid"], line["probe"].split(":")[1]].append(line)
+tids = sorted({tid for tid, _ in hits})
+assert len(tids) == threads, tids
+
+
+def number(i, form):
+    value = i * -2654435761
+    size = struct.calcsize(form)
+    value = struct.unpack("<" + form, (value % (1 << 8 * size)).to_bytes(size, "little"))[0]
+    return value if abs(value) <= 1 << 53 else str(value)
+
+
+def equal(what, got, wanted):
+    wrong = [(i, g, w) for i, (g, w) in enumerate(zip(got, wanted)) if g != w]
+    assert len(got) == len(wanted) and not wrong, (what, len(got), len(wanted), len(wrong), wrong[:2])
+
+
+of_threads = set()
+fifths = range(0, rounds, 5)
+for tid in tids:
+    at = hits[tid, "at"]
+    t = at[0]["args"]["thread"]
+    of_threads.add(t)
+    rest = at[2 * rounds:]
+    equal("at", [e["args"] for e in at[:2 * rounds]], [{"element": i * 64 + t - 100000, "index": i, "thread": t} for i in range(rounds) for _ in (1, 2)])
+    assert all(e.get("untrusted") == ["element"] for e in at), "marks"
+    equal("sizes", [e["args"] for e in hits[tid, "sizes"]],
+          [{**{("s" if c.islower() else "u") + str(8 * struct.calcsize(c)): number(i, c) for c in "bBhHiI"}, "index": i} for i in fifths])
+    equal("sizes8", [e["args"] for e in hits[tid, "sizes8"]],
+          [{"s64": number(i, "q"), "u64": number(i, "Q"), "f32": i * 0.5, "f64": i * 0.5, "index": i} for i in fifths])
+    equal("text", [(e["args"], e.get("untrusted")) for e in hits[tid, "text"]],
+          [({"element": f"text {i} of {t}", "index": i, "thread": t, "plain": "plain"}, None) for i in fifths])
+    equal("back", [e["args"] for e in hits[tid, "back"]], [{"element": (4999 - i) * 64 + t - 100000, "index": -1 - i} for i in fifths])
+    if $before:
+        equal("before", [e["args"] for e in hits[tid, "before"]], [{"element": i * 64 + t - 100000, "index": i + 1, "thread": t} for i in fifths])
+    if t == 0:
+        assert [e["args"]["element"] for e in rest] == [-99936], rest
+        wild = hits[tid, "wild"]
+        assert [e["args"]["text"] for e in wild] == [None] * 4 and [e.get("fault") for e in wild] == [["text"]] * 4, wild
+        assert all(e["untrusted"] == ["element"] for e in wild), wild
+        assert wild[3]["args"]["element"] == 0, wild[3]
+assert of_threads == set(range(threads)), of_threads
+PY
+  ok "all elements of $rounds rounds are right, and those that cannot be read are marked" python3 judge.py elements_all.said $rounds 1
+  ok "also of four threads on two CPUs" python3 judge.py elements_threads.said $some 4
+  holds "beside strings in several events" elements_long.said \
+    "[e['args'] for e in of('event')] == [{'element': f'text {i} of 0', 'index': i, 'thread': 0, 'plain': 'plain'} for i in range(0, 100, 5)]"
+  has "text says it, too" "$(cat elements_text.said)" 'elements:text element="text 5 of 0" index=5 thread=0 plain="plain"'
+  has "with a mark at numbers" "$(cat elements_text.said)" 'elements:at element=-99872[?] index=2'
+  holds "--filter knows the elements" elements_filter "[e['args']['index'] for e in of('event')] == [3, 3]"
+  holds "groups are by the text behind an element" elements_by.said "{s['group']: s['hits'] for s in of('probe')} == {f'text {i} of 0': 1 for i in range(0, 20, 5)}"
+  holds "stat sums them up" elements_stat.said \
+    "[of('probe')[0]['args']['element'][k] for k in ('count', 'min', 'max')] == [20, 4904 * 64 - 100000, 4999 * 64 - 100000]"
+  holds "a recording has them" elements_report \
+    "[e['args']['element'] for e in of('event') if e['probe'] == 'elements:text'] == [f'text {i} of 0' for i in range(0, 100, 5)] and \
+      [e['args']['arg0'] for e in of('event') if e['probe'] == 'elements:at'] == [i * 64 - 100000 for i in range(100) for _ in (1, 2)] + [-99936]"
+  is "a flight recorder records them" "$(cat elements_until.status) $(cat elements_until.err)" "0 "
+  holds "--max-rate keeps the window" elements_rate "of('probe')[0]['hits'] == 21"
+  has "--engine=kernel says why not" "$(cat elements_engine.status elements_engine.err | tr '\n' ' ')" "^1 nopwatch: --engine=kernel: the kernel does not have 'element'"
+  holds "a masked kernel has the window" elements_masked \
+    "[e['args']['element'] for e in of('event')][:200:2] == [i * 64 - 100000 if i < 64 else None for i in range(100)]"
+  holds "and no strings behind its elements" elements_masked_string "[e['args']['element'] for e in of('event')] == [None] * 2"
+  has "with the reason" "$(cat elements_masked_string.err)" "a fetch argument cannot add two registers"
+  holds "elements of a process that runs already" elements_attached \
+    "len(of('event')) == 100 and all(e['args']['element'] == e['args']['index'] * 64 - 100000 for e in of('event'))"
+  has "the printed commands do the same" "$(cat elements_shell)" '"text 5 of 0"'
+  is "and leave nothing" "$(cat elements_shell.out)" ""
+  is "after a kill at any moment everything is taken away" "$(grep -v '^triggers' elements_killed)" ""
+  has "before the triggers, and with all" "$(sort -u elements_killed | tr '\n' ' ')" "^triggers 0 .*triggers 4"
+  [ ! -f elements_cost ] || comment "$(cat elements_cost)"
+}
+
 # Strings of system calls: /paths has said which files it opened, and then opens an address that is none of a path, and its own output.
 vm_check_paths() {
   local name marked=

@@ -9,6 +9,8 @@
 
 static const char float_register[] =
 	"!a floating-point or vector register: ftrace can only read general registers";
+static const char element_here[] =
+	"!base + index * scale: a fetch argument cannot add two registers (stat, trace and record can, where `nopwatch features` has elements)";
 static const char two_registers[] =
 	"!base + index * scale: a fetch argument cannot add two registers";
 static const char tls[] = "!thread-local storage: ftrace cannot read the thread pointer";
@@ -213,6 +215,8 @@ START_TEST(an_index_is_fetched_beside_the_elements_at_its_base)
 		{"aarch64", "8@[x0, x1]", "", "+0(%x0):u64[64] %x1:s64 u64[64]>u64"},
 		{"aarch64", "-4@[x0, w1, sxtw 2]", "",
 		 "+0(%x0):s32[64] %x1:s32 s32[64]>s32"},
+		{"aarch64", "-4@[x0, w1, uxtw 2]", "",
+		 "+0(%x0):s32[64] %x1:u32 s32[64]>s32"},
 		{"ppc64le", "8@9,8", "", "+0(%gpr9):u64[64] %gpr8:s64 u64[64]>u64"},
 		{"s390x", "8@0(%r3,%r1)", "", "+0(%r1):u64[64] %r3:s64 u64[64]>u64"},
 		/* elements of a global array */
@@ -225,7 +229,7 @@ START_TEST(an_index_is_fetched_beside_the_elements_at_its_base)
 		{"x86_64", "-4@nums(%rdi,%rsi,4)", "",
 		 "+4206604(%di):s32[64] %si:s64 s32[64]>s32"},
 		/* where that is of no use */
-		{"x86_64", "8@(%rax,%rbx,8)", "string", two_registers},
+		{"x86_64", "8@(%rax,%rbx,8)", "string", element_here},
 		{"x86_64", "8@(%rax,%rbx,8)", "u8[4]", two_registers},
 		{"x86_64", "16@(%rax,%rbx,8)", "", two_registers},
 		{"x86_64", "8@%fs:(%rax,%rbx,8)", "", tls},
@@ -238,7 +242,7 @@ START_TEST(an_index_is_fetched_beside_the_elements_at_its_base)
 	CHECK(list);
 	old.arrays = false;
 	static const struct fetch_case without[] = {
-		{"x86_64", "8@(%rax,%rbx,8)", "", two_registers}};
+		{"x86_64", "8@(%rax,%rbx,8)", "", element_here}};
 	fetch_check_all(without, NW_COUNT(without), false, &old);
 }
 END_TEST

@@ -167,9 +167,8 @@ START_TEST(a_site_has_the_keys_that_are_fixed)
 		{"-4@8(%rax,%rdx,4)", "4", "true", "memory",
 		 "\"register\":\"ax\",\"offset\":8,\"index_register\":\"dx\",\"scale\":4,"
 		 "\"fetch\":\"+8(%ax):s32[64] %dx:s64\",\"remark\":\"an element of an "
-		 "array, "
-		 "which is picked by the reader: a string that it points at cannot be "
-		 "had\""},
+		 "array: where `nopwatch features` has elements, the kernel reads it at "
+		 "any index; else the reader picks it from these 64\""},
 	};
 	struct nw_image *image = image_of("x86_64");
 	const struct nw_site site = {.provider = "app",

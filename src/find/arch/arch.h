@@ -76,6 +76,7 @@ struct nw_operand {
 	char reg_high[12];  /* the second register of a pair */
 	char index[12];	    /* MEMORY: index register */
 	unsigned int index_bits; /* width of the index register's name */
+	bool index_unsigned;	 /* it is extended by zeros, `uxtw`; else by its sign */
 	unsigned int scale;	 /* MEMORY: 1, 2, 4, 8, ... with an index */
 	/* MEMORY, GLOBAL: the place holds a pointer; then[0] is added to it, and so on. */
 	unsigned int loads;
@@ -83,7 +84,8 @@ struct nw_operand {
 	unsigned int
 		bits; /* of a bit field in little-endian memory that begins at `shift`; 0: it is none */
 	bool in_place; /* an array, not a pointer to one */
-	/* REGISTER, MEMORY: reg is the name of a value that is kept of a call's entry, "k0", and the place is read later. */
+	/* REGISTER, MEMORY: reg is the name of a value that the kernel passes on, and the place is read by an event probe: "k0"
+	 * was kept of a call's entry, "e0" is the sum of two registers. */
 	bool carried;
 	/* Only the index is a problem: memory near the base can be fetched. Without reg, the base is the symbol's
 	 * address. */

@@ -187,7 +187,7 @@ static enum relocation relocation_of(const char *text, size_t len)
 /* A parsed memory operand, before it is known whether ftrace can read it. */
 struct memory {
 	struct nw_sum sum;
-	bool has_base, has_index, has_segment;
+	bool has_base, has_index, has_segment, index_unsigned;
 	struct nw_reg base, index, segment;
 	uint64_t scale;
 	const char *operator_text; /* relocation operator before a symbol */
@@ -213,6 +213,7 @@ static bool judge_memory(const struct memory *m, struct nw_operand *op)
 	if (m->has_index) {
 		set_reg(op->index, &m->index);
 		op->index_bits = m->index.bits;
+		op->index_unsigned = m->index_unsigned;
 		op->scale = (unsigned int)m->scale;
 		op->problem = index_problem;
 		op->window = (m->has_base || m->sum.symbol) && !m->has_segment &&
@@ -365,8 +366,8 @@ static bool parse_paren_memory(const struct nw_arch *arch, struct nw_cursor c,
 	return judge_memory(&m, op);
 }
 
-/* Takes the shift behind an index: `lsl #2`, `lsl 3`, `sxtw`, `sxtw 2`. */
-static bool take_shift(struct nw_cursor *c, uint64_t *scale)
+/* Takes the shift behind an index: `lsl #2`, `lsl 3`, `sxtw`, `uxtw 2`. */
+static bool take_shift(struct nw_cursor *c, struct memory *m)
 {
 	static const char *const words[] = {"lsl", "sxtw", "uxtw", "sxtx"};
 	uint64_t bits = 0;
@@ -381,7 +382,8 @@ static bool take_shift(struct nw_cursor *c, uint64_t *scale)
 		skip_blanks(c);
 		if (isdigit((unsigned char)peek(c)) && !nw_take_number(c, &bits))
 			return false;
-		*scale = (uint64_t)1 << (bits & 15);
+		m->index_unsigned = *words[i] == 'u';
+		m->scale = (uint64_t)1 << (bits & 15);
 		return bits < 5;
 	}
 	return false;
@@ -413,7 +415,7 @@ static bool take_displacement(struct nw_cursor *c, const struct nw_arch *arch,
 	m->operator_text = NULL;
 	if (take_register(c, arch, &m->index)) {
 		m->has_index = true;
-		return !take(c, ',') || take_shift(c, &m->scale);
+		return !take(c, ',') || take_shift(c, m);
 	}
 	*c = start;
 	if (arch->immediate)

@@ -21,6 +21,7 @@ int nw_manager_plan(const struct nw_manager *m, const struct nw_selection *selec
 					  .kernel_strings = kernel_strings};
 
 	options.caps.multi_site = false;
+	options.caps.elements = false; /* triggers would have to stay, too */
 	const struct nw_probe *carries = nw_selection_carries(selection);
 	if (carries) {
 		nw_fail(err, ENOTSUP,

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arguments of a call that are read when it returns (find/probe/carry.c). Three objects of the kernel hand them on:
+ * Arguments that event probes read, because no fetch argument of the hit can say where they are. A hist trigger computes words, and
+ * passes them to a synthetic event; event probes behind that one read the program's memory. They are parts of the hit.
+ *
+ * An element of an array, at base + index * scale (nw_fetch_sum()), needs one trigger, of the last event of the hit: the sum is a
+ * variable of the CPU, set and passed on while the kernel holds the record, without preemption (ring_buffer.c:
+ * ring_buffer_lock_reserve() up to ring_buffer_unlock_commit(), between which trace_event_buffer_commit() runs the triggers). So no
+ * other hit comes between, and the map cannot run full.
+ *
+ * An argument of a call that is read when it returns (find/probe/carry.c) needs two:
  *
  *	the entry's hist trigger keeps the stack pointer and the arguments' bases, as variables of the thread;
- *	the return's takes them, and passes them to a synthetic event, with how far the stack pointer has moved since;
- *	event probes behind that one read the program's memory. They are parts of the return's hit.
+ *	the return's takes them, and passes them on, with how far the stack pointer has moved since.
  *
  * A difference takes its variable away (trace_events_hist.c: read_once), so a return whose entry was not seen, or whose call
  * has called the function again, passes nothing on. If the inner call was left by longjmp() or an exception, its variables
@@ -19,19 +26,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kernel/tracefs/event_list.h"
 
 #include "session_private.h"
 
 enum {
-	MOST_THREADS = 8192 /* entries of a hist trigger, which are never given back */
+	MOST_THREADS = 8192, /* entries of a hist trigger, which are never given back */
+	LEAST_ENTRIES =
+		128 /* of them there are, as tracing_map.h has it (TRACING_MAP_BITS_MIN) */
 };
 
-/* One return with such arguments, and the entry of its function. */
+/* One point with such arguments, and if it is a return, the entry of its function. */
 struct chain {
 	const struct nw_planned_point *entry, *back;
-	const struct nw_event *start, *end;
+	const struct nw_event *start,
+		*end;	     /* whose triggers there are; start: NULL for sums */
 	size_t kept;	     /* words that are kept */
 	unsigned int bits;   /* of a word */
 	size_t entry_number; /* of the entry in the plan: its variables are called by it */
@@ -44,6 +55,31 @@ static const struct nw_point *point_of(const struct nw_plan *plan,
 	return &plan->selection->probes.item[planned->probe]->points.item[planned->point];
 }
 
+static bool is_refused(const struct nw_session *session,
+		       const struct nw_planned_point *planned, uint32_t part)
+{
+	const size_t number = (size_t)(planned - session->plan->points.item);
+
+	return session->armed->points.item[number].refused >> part & 1;
+}
+
+/* Finds the entry of a return's chain. Returns false if it has none, or is not armed. */
+static bool find_entry(const struct nw_session *session, struct chain *out)
+{
+	const struct nw_plan *plan = session->plan;
+
+	out->entry = nw_plan_entry_of(plan, out->back);
+	if (!out->entry)
+		return false;
+	out->entry_number = (size_t)(out->entry - plan->points.item);
+	out->kept = point_of(plan, out->entry)->kept.count;
+	out->start = nw_plan_event_of(plan, out->entry, 0);
+	out->end = nw_plan_event_of(plan, out->back, 0);
+	return out->start && out->end && out->entry->stack.field >= 0 &&
+	       out->back->stack.field >= 0 &&
+	       !session->armed->points.item[out->entry_number].failed;
+}
+
 /* Finds the chain of a planned point. Returns false if it has none, or its ends are not armed. */
 static bool find_chain(const struct nw_session *session, size_t number, struct chain *out)
 {
@@ -52,23 +88,17 @@ static bool find_chain(const struct nw_session *session, size_t number, struct c
 
 	if (!back->carried_part || session->armed->points.item[number].failed)
 		return false;
-	*out = (struct chain){.back = back, .entry = nw_plan_entry_of(plan, back)};
-	if (!out->entry)
-		return false;
-	out->entry_number = (size_t)(out->entry - plan->points.item);
-	const struct nw_point *point = point_of(plan, out->entry);
-	out->kept = point->kept.count;
-	out->bits = 8 * point->image->arch->word;
-	out->start = nw_plan_event_of(plan, out->entry, 0);
-	out->end = nw_plan_event_of(plan, back, 0);
+	*out = (struct chain){.back = back,
+			      .bits = 8 * point_of(plan, back)->image->arch->word};
 	nw_plan_synthetic(plan, back->chain, out->synthetic);
-	return out->start && out->end && out->entry->stack.field >= 0 &&
-	       back->stack.field >= 0 &&
-	       !session->armed->points.item[out->entry_number].failed;
+	if (!back->sums.count)
+		return find_entry(session, out);
+	out->end = nw_plan_event_of(plan, back, back->carried_part - 1);
+	return out->end && !is_refused(session, back, back->carried_part - 1);
 }
 
-static int append(struct nw_session *session, const char *file, const struct nw_buf *text,
-		  struct nw_error *err)
+static int append(struct nw_session *session, const struct chain *chain, const char *file,
+		  const struct nw_buf *text, struct nw_error *err)
 {
 	int ret = text->failed
 			  ? -ENOMEM
@@ -78,13 +108,34 @@ static int append(struct nw_session *session, const char *file, const struct nw_
 
 	if (ret == 0)
 		return 0;
-	nw_fail(err, -ret, "the kernel refuses to keep arguments until the return: %s (%s)",
+	nw_fail(err, -ret,
+		chain->start
+			? "the kernel refuses to keep arguments until the return: %s (%s)"
+			: "the kernel refuses to add up the address of an element: %s (%s)",
 		nw_strerror(-ret), file);
-	nw_error_hint(err, "leave @return out: then they are read at the entry");
+	nw_error_hint(
+		err,
+		chain->start
+			? "leave @return out: then they are read at the entry"
+			: "NOPWATCH_FEATURES=-elements in the environment: then the first 64 elements are read");
 	return ret;
 }
 
 /* ---- the synthetic events, which event probes are defined behind --------------------- */
+
+/* Writes the synthetic event: "NAME u64 d; u64 k0; u64 k1", or "NAME u64 e0; u64 e1". */
+static void write_words(const struct chain *chain, struct nw_buf *out)
+{
+	nw_buf_adds(out, chain->synthetic);
+	if (chain->start)
+		nw_buf_printf(out, " u%u d;", chain->bits);
+	for (size_t k = 0; k < chain->kept; k++)
+		nw_buf_printf(out, " u%u k%zu;", chain->bits, k);
+	for (size_t e = 0; e < chain->back->sums.count; e++)
+		nw_buf_printf(out, " u%u e%zu;", chain->bits, e);
+	if (out->len && !out->failed)
+		out->data[--out->len] = '\0';
+}
 
 int nw_session_carry_define(struct nw_session *session, size_t first, struct nw_error *err)
 {
@@ -95,10 +146,8 @@ int nw_session_carry_define(struct nw_session *session, size_t first, struct nw_
 		struct chain chain;
 		if (!find_chain(session, i, &chain))
 			continue;
-		nw_buf_printf(&text, "%s u%u d", chain.synthetic, chain.bits);
-		for (size_t k = 0; k < chain.kept; k++)
-			nw_buf_printf(&text, "; u%u k%zu", chain.bits, k);
-		ret = append(session, "synthetic_events", &text, err);
+		write_words(&chain, &text);
+		ret = append(session, &chain, "synthetic_events", &text, err);
 		nw_buf_free(&text);
 	}
 	return ret;
@@ -123,12 +172,41 @@ static void write_start(const struct chain *chain, struct nw_buf *out)
 	nw_buf_printf(out, ":size=%d", MOST_THREADS);
 }
 
+/* Writes the trigger of sums: "hist:keys=common_cpu:x0_0=base+index*4:size=128:onmatch(G.e0).trace(G,$x0_0)". */
+static void write_sums(const struct nw_plan *plan, const struct chain *chain,
+		       struct nw_buf *out)
+{
+	const unsigned int number = chain->back->chain;
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	size_t i = 0;
+
+	nw_buf_adds(out, "hist:keys=common_cpu");
+	nw_vec_each (&chain->back->sums, sum) {
+		nw_buf_printf(out, "%cx%u_%zu=%s+%s", i ? ',' : ':', number, i,
+			      field_of(chain->end, sum->field),
+			      field_of(chain->end, sum->field + 1));
+		if (sum->scale > 1)
+			nw_buf_printf(out, "*%u", sum->scale);
+		i++;
+	}
+	nw_buf_printf(out, ":size=%ld:onmatch(%s.%s).trace(%s",
+		      cpus > LEAST_ENTRIES ? cpus : LEAST_ENTRIES, plan->group,
+		      chain->end->name, chain->synthetic);
+	for (size_t e = 0; e < i; e++)
+		nw_buf_printf(out, ",$x%u_%zu", number, e);
+	nw_buf_addc(out, ')');
+}
+
 /* Writes the return's trigger: "hist:keys=common_pid:d1=sp-$s0,q1_0=$k0_0:size=8192:onmatch(G.start).trace(G,$d1,$q1_0)". */
 static void write_end(const struct nw_plan *plan, const struct chain *chain,
 		      struct nw_buf *out)
 {
 	const unsigned int number = chain->back->chain;
 
+	if (!chain->start) {
+		write_sums(plan, chain, out);
+		return;
+	}
 	nw_buf_printf(out, "hist:keys=common_pid:d%u=%s-$s%zu", number,
 		      field_of(chain->end, chain->back->stack.field), chain->entry_number);
 	for (size_t k = 0; k < chain->kept; k++)
@@ -147,24 +225,16 @@ static void trigger_file(const struct nw_session *session, const struct nw_event
 		      out);
 }
 
-/* Has an earlier chain the same entry, and its trigger? */
+/* Is there no entry that needs a trigger, or has an earlier chain the same one, and its trigger? */
 static bool has_start(const struct nw_session *session, size_t number,
 		      const struct chain *chain)
 {
 	struct chain other;
 
-	for (size_t i = 0; i < number; i++)
+	for (size_t i = 0; chain->start && i < number; i++)
 		if (find_chain(session, i, &other) && other.entry == chain->entry)
 			return true;
-	return false;
-}
-
-static bool is_refused(const struct nw_session *session,
-		       const struct nw_planned_point *planned, uint32_t part)
-{
-	const size_t number = (size_t)(planned - session->plan->points.item);
-
-	return session->armed->points.item[number].refused >> part & 1;
+	return !chain->start;
 }
 
 /* Lets the parts of a return through only if the stack pointer has moved as between the two ends of one call. */
@@ -198,19 +268,19 @@ int nw_session_carry_begin(struct nw_session *session, size_t first, struct nw_e
 		char file[512];
 		if (!find_chain(session, i, &chain))
 			continue;
-		ret = set_filters(session, &chain);
-		if (ret < 0)
+		if (chain.start && (ret = set_filters(session, &chain)) < 0)
 			nw_fail(err, -ret,
 				"the kernel refuses a filter of what is read at the return: %s",
 				nw_strerror(-ret));
-		write_start(&chain, &start);
+		if (ret == 0 && !has_start(session, i, &chain)) {
+			write_start(&chain, &start);
+			trigger_file(session, chain.start, file);
+			ret = append(session, &chain, file, &start, err);
+		}
 		write_end(session->plan, &chain, &end);
-		trigger_file(session, chain.start, file);
-		if (ret == 0 && !has_start(session, i, &chain))
-			ret = append(session, file, &start, err);
 		trigger_file(session, chain.end, file);
 		if (ret == 0)
-			ret = append(session, file, &end, err);
+			ret = append(session, &chain, file, &end, err);
 		nw_buf_free(&start);
 		nw_buf_free(&end);
 	}

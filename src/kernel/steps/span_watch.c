@@ -144,6 +144,17 @@ int nw_span_watch_check(const struct nw_span_watch *watch, uint64_t *ends,
 
 /* ---- taking it away ----------------------------------------------------------------- */
 
+/* Linux 7.2 and 7.3 print the key common_cpu twice, and take no trigger back that is written so: "keys=common_cpucommon_cpu:". */
+static void mend_key(char *trigger)
+{
+	static const char once[] = "common_cpu", twice[] = "=common_cpucommon_cpu:";
+	char *at = strstr(trigger, twice);
+
+	if (at)
+		memmove(at + sizeof(once), at + sizeof(twice) - 2,
+			strlen(at + sizeof(twice) - 2) + 1);
+}
+
 /* Adds steps that remove an event's hist triggers in the session's own instance: those that refer to others, or the
  * rest. Returns -errno if they cannot be read. */
 static int steps_triggers(const struct nw_tracefs *fs, const char *file, bool referring,
@@ -161,6 +172,7 @@ static int steps_triggers(const struct nw_tracefs *fs, const char *file, bool re
 			continue;
 		if (state)
 			*state = '\0';
+		mend_key(line);
 		nw_cleanup(nw_free_ptr) char *undo = nw_text("!%s", line);
 		out->failed |= !undo;
 		nw_steps_add(out, NW_DO_APPEND, file, undo ? undo : "");

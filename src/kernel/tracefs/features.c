@@ -75,6 +75,10 @@ const struct nw_feature_info nw_feature_table[NW_FEATURE_COUNT] = {
 	[NW_FEATURE_RETURN_ARGS] = {"return_args", "arguments read at the return (@return)",
 				    "README: <attached-group>; hist, synthetic",
 				    "@return is refused: arguments are read at the entry"},
+	[NW_FEATURE_ELEMENTS] =
+		{"elements", "elements of arrays at any index",
+		 "README: numeric_literal; return_args",
+		 "the first 64 elements are fetched, no strings behind them"},
 	[NW_FEATURE_NOP5_SAFE] = {"nop5_safe", "5-byte nops are not rewritten into calls",
 				  "syscall 336 does not answer ENXIO",
 				  "sites on a 5-byte nop are refused without --force"},
@@ -133,6 +137,7 @@ static const struct {
 	{NW_FEATURE_MAXACTIVE, "r[maxactive]"},
 	{NW_FEATURE_EVENT_PROBES, "<attached-group>"},
 	{NW_FEATURE_RETURN_ARGS, "<attached-group>"},
+	{NW_FEATURE_ELEMENTS, "numeric_literal"},
 };
 
 static const struct {
@@ -281,6 +286,8 @@ int nw_features_detect(const struct nw_tracefs *fs, const char *mask,
 	}
 	features.has[NW_FEATURE_RETURN_ARGS] &= features.has[NW_FEATURE_HIST] &&
 						features.has[NW_FEATURE_SYNTHETIC];
+	/* one series (Linux 5.16) brought literals and products to hist triggers' expressions: trace_events_hist.c */
+	features.has[NW_FEATURE_ELEMENTS] &= features.has[NW_FEATURE_RETURN_ARGS];
 	if (ret == 0)
 		*out = features;
 	return ret;
@@ -326,5 +333,6 @@ struct nw_caps nw_features_caps(const struct nw_features *features)
 		.long64 = features->long64,
 		.partial = features->has[NW_FEATURE_ARRAYS] && keeps_partial_loads(),
 		.immediate = features->has[NW_FEATURE_IMMEDIATE],
+		.elements = features->has[NW_FEATURE_ELEMENTS],
 	};
 }

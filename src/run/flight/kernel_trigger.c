@@ -132,6 +132,8 @@ const char *nw_span_trigger_by_kernel(struct nw_span_trigger *l)
 		return "this kernel also records hits of other processes";
 	if (nw_selection_carries(&l->result.selection))
 		return "arguments that are read at the return (@return) need each hit";
+	if (l->result.plan.chains)
+		return "elements of arrays need each hit";
 	start = event_of(l, &span->starts);
 	end = event_of(l, &span->ends);
 	if (!start || !end)

@@ -191,7 +191,7 @@ static uint32_t all_parts(const struct nw_join *join, uint32_t planned)
 	return (uint32_t)(((uint64_t)1 << planned_of(join, planned)->parts) - 1) & ~refused;
 }
 
-/* Returns the bits of the parts that are read at the return of a call (struct nw_planned_point). */
+/* Returns the bits of the parts that event probes read (struct nw_planned_point). */
 static uint32_t carried_parts(const struct nw_planned_point *planned)
 {
 	return planned->carried_part ? ~UINT32_C(0) << planned->carried_part : 0;
@@ -199,7 +199,8 @@ static uint32_t carried_parts(const struct nw_planned_point *planned)
 
 /*
  * Says of values that the kernel did not pass on, and which are not lost. Returns the other missing parts. A call whose entry
- * it has not seen passes nothing on, and neither does one that has called the function again: its entry is forgotten.
+ * it has not seen passes nothing on, and neither does one that has called the function again: its entry is forgotten. Before the
+ * triggers are set no hit passes anything on.
  */
 static uint32_t explain_carried(const struct nw_planned_point *planned, uint32_t missing,
 				struct nw_value *values)
@@ -256,7 +257,7 @@ static bool same_hit(const struct nw_join *join, const struct pending *p,
 	    mine->is_return != its->is_return ||
 	    (p->hit.planned == record->planned && (p->got & part_bit(record))))
 		return false;
-	/* Those that are read at the return come behind the others, in whatever order. */
+	/* Those that event probes read come behind the others, in whatever order. */
 	if (carried_parts(planned_of(join, record->planned)) & part_bit(record))
 		return true;
 	return !(carried_parts(planned_of(join, p->hit.planned)) & p->got) &&
