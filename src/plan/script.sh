@@ -245,7 +245,11 @@ nw_event() {
   nw_events="$nw_events $2"
   nw_append "$nw_spec${6:+ $6}" && return
   nw_reason
-  [ -z "$nw_counts" ] || nw_die "the kernel refused $2, and what it counts belongs together$nw_why"
+  if [ -n "$nw_counts" ]; then
+    # Probes have constants since Linux 5.4 (kernel/trace/trace_probe.c).
+    case $6 in *'=\'*) nw_why="$nw_why; its calls are told apart by a constant, which needs Linux 5.4: pair them by thread (--span NAME=START..END,nest=no)" ;; esac
+    nw_die "the kernel refused $2, and what it counts belongs together$nw_why"
+  fi
   nw_find_taken "$2" "$6"
   if [ -n "$nw_refused" ] && nw_append "$nw_spec$nw_taken"; then
     nw_say "$2 is recorded without$nw_refused: the kernel does not take that$nw_why"

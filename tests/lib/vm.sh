@@ -132,7 +132,8 @@ vm_check_kernel_many() {
     holds "twenty calls at once are timed" kernel_many.json "span('hrtimer_nanosleep')['count'] == 20"
   fi
   wants kernel_few || return 0
-  ! grep -q '^maxactive *yes' features ||
+  # whose missed returns kprobe_profile has (seen on 6.1 and later, not up to 5.4)
+  [[ $(cat uname) = [345].* ]] ||
     has "where the kernel follows fewer, it is told how many are not" "$(cat kernel_few.err)" "[0-9]* calls of kernel functions are not timed"
   holds "and the others have no end" kernel_few.json \
     "0 < span('hrtimer_nanosleep')['count'] < 20 == probe('kprobe:hrtimer_nanosleep')['hits'] and probe('kretprobe:hrtimer_nanosleep')['hits'] < 20"
@@ -622,7 +623,13 @@ vm_check_engine_top() {
 }
 
 vm_check_engine_script() {
-  for name in engine_script engine_script_plain engine_script_key; do
+  local scripts='engine_script engine_script_plain engine_script_key'
+  if ! grep -q '^imm *yes' features; then
+    scripts='engine_script engine_script_flat engine_script_key'
+    has "a kernel without constants refuses pairs in one function, and what to type is told" "$(xargs <engine_script_plain.status) $(xargs <engine_script_plain.err)" \
+      "^0 1 1 nopwatch: the kernel refused .* constant, which needs Linux 5.4: pair them by thread .--span NAME=START..END,nest=no"
+  fi
+  for name in $scripts; do
     # up to 5.8 the stream's instance stays for the next run, since the script reads its own
     has "a script counts well, and its report ends so ($name)" "$(xargs <$name.status) $(grep -v 'armed; Ctrl-C ends\|cannot raise semaphores' $name.err)" "^[01] 0 0 $"
     ok "and agrees with the stream" vm_engine_agrees $name
@@ -636,15 +643,11 @@ vm_check_engine_script() {
     "{r['group'] for r in of('probe') if r['hits']} == {'$(cat engine_script_pid.pid)'} and of('probe')[0]['hits'] > 0"
   holds "threads that have ended have their names" engine_script_comm.json \
     "{r['group'] for r in of('probe') if r['hits']} == {'server', 'other'} and sum(r['hits'] for r in of('probe') if r['group'] == 'other') == 300"
-  if grep -q '^imm *yes' features; then
-    is "a report is made of a pipe" "$(head -n 1 engine_script_pipe)" 0
-    holds "of calls that nest" engine_script_pipe.json \
-      "span('down')['count'] == probe('uprobe:down')['hits'] > 60 and span('down')['unmatched_ends'] == 0 == loss()"
-  else # without constants, frames cannot be keys
-    has "a kernel that refuses a probe is told" "$(cat engine_script_pipe)" "nopwatch: the kernel refused .*, and what it counts belongs together"
-  fi
-  is "and nothing is left" "$(xargs <engine_script.left)" ""
-  is "ended and killed at moments, neither" "$(cut -d ' ' -f 4- <engine_script.kills | sort -u | xargs)" ""
+  # its calls end at return instructions, whose frames need no constant
+  is "a report is made of a pipe" "$(head -n 1 engine_script_pipe)" 0
+  holds "of calls that nest" engine_script_pipe.json \
+    "span('down')['count'] == probe('uprobe:down')['hits'] > 60 and span('down')['unmatched_ends'] == 0 == loss()"
+  is "ended and killed at moments, nothing is left" "$(cut -d ' ' -f 4- <engine_script.kills | sort -u | xargs)" ""
   has "before and after it was armed" "$(cut -d ' ' -f 3 <engine_script.kills | sort -u | xargs)" "^armed,some before"
   is "by each way" "$(cut -d ' ' -f 1 <engine_script.kills | sort -u | xargs)" "CLEAN KILL NEXT TERM"
 }
