@@ -28,7 +28,7 @@ const struct nw_caps nw_caps_all = {.memory = true,
 				    .arrays = true,
 				    .maxactive = true,
 				    .partial = true,
-				    .immediate = true};
+				    .key_sums = true};
 
 void nw_type_text(const struct nw_type *type, char out[16])
 {

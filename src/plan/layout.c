@@ -359,7 +359,7 @@ static int lay_out_level(const struct nw_laying *l, struct nw_layout *part,
 	const int64_t level = stack->function ? -stack->pops : stack->pops;
 	char fetch[32];
 
-	if (!stack->pops || stack->loose || !l->options->caps.immediate)
+	if (!stack->pops || stack->loose || !l->options->caps.key_sums)
 		return 0;
 	snprintf(fetch, sizeof(fetch), "\\%" PRId64 ":u%u", level, bytes * 8);
 	const int field = append_own(part, NW_LEVEL_FIELD, fetch, bytes);

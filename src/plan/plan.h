@@ -53,9 +53,11 @@ struct nw_caps {
 	bool long64; /* pointers in memory are read as 8 bytes, in 32-bit programs too */
 	/* a load that meets the end of a mapping keeps the bytes in front of it */
 	bool partial;
-	bool immediate; /* a constant may be fetched */
 	/* a hist trigger adds up base + index * scale, and an event probe reads what is there; not in nw_caps_all */
 	bool elements;
+	/* A key of a hist trigger may be the sum or difference of a field and a constant that is fetched. Kernels before 5.14 take
+	 * such a key and give it no size, so that it tells nothing apart (parse_expr() in kernel/trace/trace_events_hist.c). */
+	bool key_sums;
 };
 
 /* The features of the newest kernels that one definition makes use of, which `list` assumes. */

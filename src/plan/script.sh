@@ -242,14 +242,17 @@ nw_event() {
   if [ -n "$5" ]; then
     if [ -n "$nw_ref_ctr" ]; then nw_spec="$nw_spec($5)"; else nw_closed="$nw_closed $2"; fi
   fi
+  case $nw_counts$6 in
+  yes*=\\*)
+    # Before 5.14 a key that is a sum has no size (parse_expr() in kernel/trace/trace_events_hist.c).
+    nw_kernel_has '.buckets=size' ||
+      nw_die "calls are paired by their frames, which needs Linux 5.14: pair them by thread (script --span NAME=START..END,nest=no)"
+    ;;
+  esac
   nw_events="$nw_events $2"
   nw_append "$nw_spec${6:+ $6}" && return
   nw_reason
-  if [ -n "$nw_counts" ]; then
-    # Probes have constants since Linux 5.4 (kernel/trace/trace_probe.c).
-    case $6 in *'=\'*) nw_why="$nw_why; its calls are told apart by a constant, which needs Linux 5.4: pair them by thread (--span NAME=START..END,nest=no)" ;; esac
-    nw_die "the kernel refused $2, and what it counts belongs together$nw_why"
-  fi
+  [ -z "$nw_counts" ] || nw_die "the kernel refused $2, and what it counts belongs together$nw_why"
   nw_find_taken "$2" "$6"
   if [ -n "$nw_refused" ] && nw_append "$nw_spec$nw_taken"; then
     nw_say "$2 is recorded without$nw_refused: the kernel does not take that$nw_why"

@@ -112,12 +112,12 @@ START_TEST(every_architecture_has_its_own)
 }
 END_TEST
 
-static void make_levels(bool immediate)
+static void make_levels(bool key_sums)
 {
 	struct nw_plan_options options = {
 		.session = "s", .caps = nw_caps_all, .stacks = true, .levels = true};
 
-	options.caps.immediate = immediate;
+	options.caps.key_sums = key_sums;
 	plan = pb_plan(&selection, &options);
 }
 
