@@ -272,16 +272,16 @@ nw_define() {
 
 # ---- the ring buffer --------------------------------------------------------------------------
 
-# An instance of its own, unless this kernel has none.
+# An instance of its own, unless this kernel has none. A signal may come at any moment: while nw_instance has a name, nw_dir is not
+# the top level, where others record.
 nw_make_instance() {
-  nw_dir=$nw_top
-  [ -z "${NOPWATCH_TOP:-}" ] && [ -d "$nw_top/instances" ] && nw_have rmdir || return
-  nw_instance=$nw_top/instances/$nw_group
-  if mkdir "$nw_instance" 2>/dev/null; then
-    nw_dir=$nw_instance
-  else
+  if [ -z "${NOPWATCH_TOP:-}" ] && [ -d "$nw_top/instances" ] && nw_have rmdir; then
+    nw_dir=$nw_top/instances/$nw_group
+    nw_instance=$nw_dir
+    mkdir "$nw_instance" 2>/dev/null && return
     nw_instance=
   fi
+  nw_dir=$nw_top
 }
 
 # Kernels that record uprobes in the top-level buffer only (before 3.15, RHEL 7) have no
@@ -744,7 +744,7 @@ nw_end() {
     [ -z "$nw_old" ] || nw_restore
   fi
   nw_delete
-  [ -z "$nw_instance" ] || rmdir "$nw_instance" 2>/dev/null || nw_say "$nw_instance stays: it is in use"
+  [ ! -d "$nw_instance" ] || rmdir "$nw_instance" 2>/dev/null || nw_say "$nw_instance stays: it is in use"
   nw_unmount
   exit "$nw_status"
 }

@@ -34,6 +34,15 @@ for top in '' 1; do
   wait_for has_no_reader
 done
 
+# ended at the moment when it has made its instance, and nothing else: the top-level buffer records on
+mkdir late
+printf '#!/bin/sh\n%s "$@" || exit\ncase $* in */instances/*) kill -TERM $PPID ;; esac\n' "$(command -v mkdir)" >late/mkdir
+chmod +x late/mkdir
+PATH=$PWD/late:$PATH $first script.sh >text 2>said
+is "a script that is ended while it makes its instance ends as it would later" $? 0
+is "and leaves all as it was" "$(cat "$TRACEFS/tracing_on") $(state_since "$foreign")" "1 $foreign"
+echo 1 >"$TRACEFS/tracing_on"
+
 # kill -9 of everything: the next script removes what it left, and so does nopwatch
 "$NOPWATCH" script -p $$ "$spec" >own.sh # restricts the top-level buffer to threads
 for by in script clean run; do
