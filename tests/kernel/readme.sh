@@ -26,9 +26,8 @@ printf '%s\n' stat "-p $app" 'app:*' >request.conf
 postgres_start
 PATH=$PWD/own:$PATH # the server that runs is the one that is found by its name
 pgbench -n -S -c 1 -R 500 -T 300 >/dev/null 2>&1 & load=$!
-backend() { psql -Atc "select pid from pg_stat_activity where application_name = 'pgbench' limit 1" | grep .; }
-wait_for backend
-postgres=$(backend)
+knows_backend() { postgres=$(psql -Atc "select pid from pg_stat_activity where application_name = 'pgbench' limit 1" | grep .); }
+wait_for knows_backend
 # the events that the pipe of the other machine shows; its top-level buffer is everybody's here
 "$NOPWATCH" add --enable --instance "box_$$" --group "box_$$" 'usdt:./server:app:request__*' >/dev/null || fail "events for the other machine"
 

@@ -90,9 +90,14 @@ else
 fi
 
 if need bpftrace; then
-  bpftrace_start -e "uprobe:$postgres:standard_ExecutorRun { @starts = count(); } uretprobe:$postgres:standard_ExecutorRun { @ends = count(); }"
-  "$NOPWATCH" stat -j "$backend" -o out.json -- psql -q -f load.sql >said 2>&1
-  bpftrace_end
+  # A BPF program of somebody else that runs on a CPU makes bpftrace's miss a hit there (trace_call_bpf() in kernel/trace/bpf_trace.c).
+  both_count() {
+    bpftrace_start -e "uprobe:$postgres:standard_ExecutorRun { @starts = count(); } uretprobe:$postgres:standard_ExecutorRun { @ends = count(); }"
+    "$NOPWATCH" stat -j "$backend" -o out.json -- psql -q -f load.sql >said 2>&1
+    bpftrace_end
+  }
+  missed_none() { [ "$(bpftrace_count @starts) $(bpftrace_count @ends)" = "130 80" ]; }
+  measured missed_none both_count
   is "bpftrace counts the same" "$(bpftrace_count @starts) $(bpftrace_count @ends)" "130 80"
   holds "as we do" out.json "probe('uprobe:standard_ExecutorRun')['hits'] == 130 and probe('uretprobe:standard_ExecutorRun')['hits'] == 80"
 else
