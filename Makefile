@@ -29,8 +29,7 @@ FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # ---- flavours -----------------------------------------------------------------------------
 
 FLAVOUR := plain
-# Functions and lines for backtraces, not variables, which take a sixth of the time to compile: DEBUG=1 has them.
-OPTIMISE := -O2 -g1
+OPTIMISE := -O2 -g
 EXTRA :=
 ifeq ($(DEBUG),1)
 FLAVOUR := debug
