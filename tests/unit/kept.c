@@ -98,7 +98,7 @@ START_TEST(damaged_lines_are_refused)
 	for (size_t i = 0; i < NW_COUNT(cases); i++)
 		ck_assert_msg(parse_text(cases[i], &kept) == -EBADMSG, "case %zu: %s", i,
 			      cases[i]);
-	/* What is behind a NUL is not read. */
+	/* Bytes behind a NUL are not read. */
 	ck_assert_int_eq(parse("with by a\n\0kept 1 p\n", 20, &kept), -EBADMSG);
 }
 END_TEST
