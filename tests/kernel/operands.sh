@@ -50,15 +50,7 @@ for header in sdt.h sdt-config.h; do
   echo "#include <sys/$header>" | gcc -E -x c - 2>/dev/null |
     sed -n 's,^# 1 "\(/.*/sys/'$header'\)".*,\1,p' | head -n 1 | xargs -r cp -t include/sys
 done
-small=
-echo 'int main(void) { return 0; }' >small.c
-for compiler in "i686-linux-gnu-gcc -static" "gcc -m32"; do
-  # shellcheck disable=SC2086
-  if [ "$(uname -m)" = x86_64 ] && $compiler small.c -o small 2>/dev/null && ./small; then
-    small=$compiler
-    break
-  fi
-done
+no_32_bits=$(no_32_bits)
 
 flags=("-O0 -fPIE -pie" "-O1 -fno-pie -no-pie" "-O2 -fPIE -pie" "-O2 -fno-pie -no-pie -fno-omit-frame-pointer"
   "-O3 -fPIE -pie" "-Os -fno-pie -no-pie")
@@ -66,7 +58,7 @@ small_flags=("-O0" "-O1 -fno-pie -no-pie" "-O2" "-O3 -fomit-frame-pointer" "-Os"
 runs=()
 for flag in "${flags[@]}"; do runs+=("gcc $flag"); done
 need clang && runs+=("clang -O0" "clang -O2") # prefers memory, even below the stack pointer
-for flag in "${small_flags[@]}"; do [ -n "$small" ] && runs+=("$small $flag"); done
+for flag in "${small_flags[@]}"; do [ "$no_32_bits" ] || runs+=("i686-linux-gnu-gcc -static $flag"); done
 for i in "${!runs[@]}"; do
   # shellcheck disable=SC2086
   build $((1001 + i)) ${runs[i]} &
@@ -74,7 +66,7 @@ for i in "${!runs[@]}"; do
 done
 wait
 for i in "${!runs[@]}"; do try "${runs[i]}" $((1001 + i)); done
-[ -n "$small" ] || skip "32-bit programs" "no compiler for them"
+[ -z "$no_32_bits" ] || skip "32-bit programs" "$no_32_bits"
 
 unchanged
 finish

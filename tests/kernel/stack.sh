@@ -52,8 +52,9 @@ g++ -O2 -g -fPIC -shared -DLIBRARY "$source" -o libchain.so
 g++ -O2 -g -DPROGRAM "$source" -o shared -L. -lchain -Wl,-rpath,"$PWD"
 FILE=$PWD/libchain.so chain shared 20 2 inlined libchain.so
 g++ -static -O2 -g "$source" -o static && chain static 5 1 inlined
-if ! need i686-linux-gnu-gcc; then
-  skip "a program of 32 bits" "i686-linux-gnu-gcc is not installed"
+no_32_bits=$(no_32_bits)
+if [ "$no_32_bits" ]; then
+  skip "a program of 32 bits" "$no_32_bits"
 else
   ok "a program of 32 bits is built" \
     i686-linux-gnu-gcc -static -O2 -g -fomit-frame-pointer "$TESTS_LIB/../vm/tower.c" -o tower

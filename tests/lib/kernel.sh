@@ -359,6 +359,16 @@ need() {
   command -v "$1" >/dev/null 2>&1
 }
 
+# no_32_bits: why no 32-bit program can be built and run here; nothing if one can
+no_32_bits() {
+  if ! need i686-linux-gnu-gcc; then
+    echo "i686-linux-gnu-gcc is not installed"
+  elif ! { i686-linux-gnu-gcc -static -x c -o "$TEST_DIR.32" - <<<'int main(void) { return 0; }' && "$TEST_DIR.32"; } 2>/dev/null; then
+    echo "this kernel runs no 32-bit programs"
+  fi
+  rm -f "$TEST_DIR.32"
+}
+
 # The CPUs of this shell, one a line.
 own_cpus() {
   taskset -cp $$ | sed 's/.*: //' | tr , '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done
