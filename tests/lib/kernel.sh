@@ -159,7 +159,8 @@ tracefs_state() {
       nobodys) nobodys+=$name$'\n' ;;
       others)
         alone=
-        [ -d "$TRACEFS/instances/nopwatch_$name" ] || [[ $sessions_before == *" $name "* ]] || busy=yes
+        # one that is at work changes settings, also if it was here before us; a dead one does not
+        [ -d "$TRACEFS/instances/nopwatch_$name" ] || { [[ $sessions_before == *" $name "* ]] && ! is_others "$name"; } || busy=yes
         ;;
       esac
       names+=$name$'\n'
