@@ -134,10 +134,6 @@ agrees() {
   local count=$2
   if [ -n "${ALL:-}" ]; then count=300; fi
   COUNT=$count SEED=$seed SAID=said.json RUN=$4 timeout 600 gdb -nx -q -batch -x "$TESTS_LIB/gdb_arguments.py" "./$1" >gdb.out 2>&1
-  if grep -q 'hardware breakpoint' gdb.out && [ ! -s said.json ]; then
-    skip "$1: the values are gdb's" "this machine has no hardware breakpoints"
-    return
-  fi
   printf '# %s, seed %s: ' "$1" "$seed" && cat said.json && echo
   holds "$1: of values at random none is other than gdb's, and most are there" said.json \
     "rows[0]['wrong'] == 0 and rows[0]['only nopwatch'] == 0 and rows[0]['without a hit'] == 0 and rows[0]['unread'] == 0 and rows[0]['equal'] >= $3" ||

@@ -5,7 +5,8 @@
 
 Functions of the program are chosen at random, and so are their arguments, fields and elements. In each run, four functions have a
 hardware breakpoint, which stops before the first instruction, and a probe at the same address, whose first hit is the hit of that
-stop. SAID becomes one JSON object: how many values are equal, refused (with the reason), unread, and wrong.
+stop. Where there are no hardware breakpoints, gdb writes one into the code, which the kernel would take for a probe's: so it is taken away
+at its stop, and the probe is armed before the program goes on. SAID becomes one JSON object: how many values are equal, refused (with the reason), unread, and wrong.
 """
 import collections, gdb, json, os, random, re, struct, subprocess, time
 
@@ -198,9 +199,9 @@ def look(names):
     return {n: e for n, e in found.items() if e}
 
 
-def arm(specs):
+def arm(specs, number=0):
     """Starts nopwatch and waits until it is armed. Returns it, its output and its errors, or None and the errors."""
-    out, err = "gdb_arguments.json", "gdb_arguments.err"
+    out, err = "gdb_arguments%d.json" % number, "gdb_arguments%d.err" % number
     if os.path.exists(out):
         os.remove(out)
     with open(err, "w") as errors:
@@ -224,26 +225,38 @@ def is_listed(name):
         return True
 
 
-def witness(batch, names):
+def has_hardware():
+    """Does a hardware breakpoint stop the program? Some virtual machines refuse it, others never stop."""
+    start()
+    following = gdb.selected_frame().architecture().disassemble(gdb.newest_frame().pc(), count=2)[1]["addr"]
+    gdb.Breakpoint("*%d" % following, type=gdb.BP_HARDWARE_BREAKPOINT, internal=True)
+    stopped = go_on() and gdb.newest_frame().pc() == following
+    stop()
+    return stopped
+
+
+def witness(batch, names, hardware):
     """Reads a few functions with both. Returns rows (function, expression, of gdb, of nopwatch), the latter None if there is no hit."""
     bias = start()
-    entry, after, seen, pending = {}, {}, {}, True
+    entry, after, seen, pending, tracers = {}, {}, {}, True, []
+    kind = gdb.BP_HARDWARE_BREAKPOINT if hardware else gdb.BP_BREAKPOINT
+    specs = {n: "uprobe:%s:%s(%s)" % (PROGRAM, n, ", ".join(e)) for n, e in batch.items()}
     for name in batch:
         at = names[name] + bias
-        point = gdb.Breakpoint("*%d" % at, type=gdb.BP_HARDWARE_BREAKPOINT, internal=True)
+        point = gdb.Breakpoint("*%d" % at, type=kind, internal=True)
         entry[at] = (name, point)
-    tracer, out, err = arm(["uprobe:%s:%s(%s)" % (PROGRAM, n, ", ".join(e)) for n, e in batch.items()])
-    if not tracer:
-        stop()
-        return None, open(err).read()
+    if hardware:
+        tracers.append(arm(list(specs.values())))
     # The first instruction of the last function has to run, too: its probe fires behind the stop.
-    while (entry or after or pending) and go_on():
+    while (entry or after or pending) and all(t[0] for t in tracers) and go_on():
         frame = gdb.newest_frame()
         pc = frame.pc()
         if pc in entry:
             name, point = entry.pop(pc)
             point.delete()
             seen[name] = {e: [read(frame, e)] for e in batch[name]}
+            if not hardware:
+                tracers.append(arm([specs[name]], len(tracers)))
             # A place for the whole function holds only behind the prologue.
             if not all(is_listed(re.match(r"\w+", e).group()) for e in batch[name]):
                 skipped = gdb.find_pc_line(pc).last + 1
@@ -257,15 +270,20 @@ def witness(batch, names):
         elif not entry:
             pending = False
     time.sleep(0.1)
-    tracer.terminate()
-    tracer.wait()
+    for tracer in (t[0] for t in tracers if t[0]):
+        tracer.terminate()
+        tracer.wait()
     stop()
+    errors = "".join(open(err).read() for _, _, err in tracers)
+    if not all(t[0] for t in tracers):
+        return None, errors
     hits = {}
-    for line in open(out):
-        row = json.loads(line)
-        if row["type"] == "event":
-            hits.setdefault(row["probe"].split(":", 1)[1], row)
-    return [(n, e, seen[n][e], hits.get(n)) for n in seen for e in batch[n]], open(err).read()
+    for _, out, _ in tracers:
+        for line in open(out):
+            row = json.loads(line)
+            if row["type"] == "event":
+                hits.setdefault(row["probe"].split(":", 1)[1], row)
+    return [(n, e, seen[n][e], hits.get(n)) for n in seen for e in batch[n]], errors
 
 
 # ---- judging ------------------------------------------------------------------------------------
@@ -320,6 +338,7 @@ def main():
     for line in ("confirm off", "pagination off", "breakpoint pending off", "print inferior-events off", "width 0", "language c"):
         gdb.execute("set " + line)
     MAIN = int(gdb.parse_and_eval("(long)&main"))
+    hardware = has_hardware()
     everything = functions()
     tried = {n: everything[n] for n in choose.sample(sorted(everything), min(MOST_TRIED, len(everything)))}
     found = look(tried)
@@ -332,7 +351,7 @@ def main():
     while order and total < COUNT:
         batch = {n: found[n] for n in order[:AT_ONCE]}
         order = order[AT_ONCE:]
-        rows, errors = witness(batch, tried)
+        rows, errors = witness(batch, tried, hardware)
         if rows is None:
             result["shown"].append("error: %s: %s" % (batch, errors))
             result["wrong"] += 1
