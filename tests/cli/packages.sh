@@ -1,5 +1,6 @@
 # The packages name every file that `make install` installs, and its version. With ALL=1 they are built, and installed,
 # run, upgraded and removed in a clean root.
+# traces with ALL=1: the command that was installed has its own test, which does
 . "$(dirname "$0")/../lib/tap.sh"
 top=$(cd "$TESTS_LIB/../.." && pwd)
 packages=$top/scripts/packages
