@@ -76,9 +76,11 @@ for how in below "$name/below" "$group/below" "/$name/below/"; do
 done
 # some of them end after they were found
 # shellcheck disable=SC2016
-enter "$group/below" sh -c 'while :; do /bin/true; done' & churn=$!
+enter_now "$group/below" sh -c 'while :; do /bin/true; done' & churn=$!
 wait_for grep -q . "$group/below/cgroup.procs"
 is "whoever has ended since has none" "$(for _ in $(seq $((${ALL:+45} + 15))); do "$NOPWATCH" list -q --cgroup "$name" myserver:request__start 2>&1 >/dev/null || echo "$?"; done)" ""
+is "nor is the probe missing for it" "$(for _ in $(seq $((${ALL:+15} + 5))); do
+  "$NOPWATCH" why -d 1ms --cgroup "$name" myserver:request__start 2>&1 | grep 'no such probe'; done)" ""
 kill $churn
 wait $churn 2>/dev/null
 is "a group without processes has no files" "$(mkdir "$group/empty"; "$NOPWATCH" list --cgroup empty 2>&1)" "nopwatch: no process is in --cgroup 'empty' now"

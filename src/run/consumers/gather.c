@@ -114,6 +114,7 @@ static int select_probe(struct nw_gathered *g)
 	const struct nw_scope scope = {
 		.pids = by_path ? NULL : g->pids.item,
 		.pid_count = by_path ? 0 : g->pids.count,
+		.members = g->request->members,
 		.force = g->request->force,
 		.want_operands = g->spec.kind != NW_SPEC_TRACEPOINT,
 		.events = &events,
