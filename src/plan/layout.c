@@ -21,6 +21,8 @@
 enum {
 	/* Room in a line for the place, its offset, its semaphore and the event's name. */
 	LINE_OVERHEAD = 64 + 64 + 64 + 1100,
+	/* The same for a function of the kernel: instead of a file it has a name (KSYM_NAME_LEN). */
+	KERNEL_OVERHEAD = 64 + 64 + 512,
 	ARRAY_MOST = 64, /* trace_probe.h: MAX_ARRAY_LEN */
 	/* On kernels where a load at the end of a mapping loads nothing, it loses the bytes in front of the end, too:
 	 * this many bytes are fetched one by one. */
@@ -52,13 +54,16 @@ static void shape_type(const char *fetch, char out[16])
 
 /* Returns a part with room for one more field of this many bytes: the last part, or a new one. NULL: out of memory,
  * or no further part is allowed. */
-static struct nw_layout *part_for(nw_layouts *parts, size_t text, size_t bytes)
+static struct nw_layout *part_for(const struct nw_laying *l, nw_layouts *parts, size_t text,
+				  size_t bytes)
 {
 	struct nw_layout *last = parts->count ? &parts->item[parts->count - 1] : NULL;
+	const struct nw_image *image = l->probe->image;
+	size_t overhead = image && image->kernel ? KERNEL_OVERHEAD : LINE_OVERHEAD;
 
 	if (last && last->fields.count + 2 < NW_MAX_FIELDS &&
 	    last->bytes + bytes <= NW_MAX_BYTES &&
-	    last->fetches.len + text + 80 < NW_MAX_LINE - LINE_OVERHEAD)
+	    last->fetches.len + text + 80 < NW_MAX_LINE - overhead)
 		return last;
 	return parts->count < NW_MAX_PARTS ? nw_vec_add(parts) : NULL;
 }
@@ -136,7 +141,7 @@ static int lay_out_number(const struct nw_laying *l, nw_layouts *parts,
 	size_t bytes = (size_t)field->bits / 8 * (field->array ? field->array : 1);
 	bool pair = source->fetch.high_text[0];
 	size_t more = !pair ? 0 : source->fetch.scale ? 8 : bytes;
-	struct nw_layout *part = part_for(parts, 2 * NW_MAX_EXPRESSION, bytes + more);
+	struct nw_layout *part = part_for(l, parts, 2 * NW_MAX_EXPRESSION, bytes + more);
 
 	if (!part && parts->count == NW_MAX_PARTS) {
 		source->fetch.problem = "one of too many arguments";
@@ -164,7 +169,7 @@ static char word_letter(const struct nw_laying *l)
 static int lay_out_pointer(const struct nw_laying *l, nw_layouts *parts,
 			   struct nw_source *source, size_t arg)
 {
-	struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
+	struct nw_layout *part = part_for(l, parts, NW_MAX_EXPRESSION, 8);
 	char text[NW_MAX_EXPRESSION + 16];
 
 	if (!part)
@@ -225,7 +230,7 @@ static int lay_out_bytes(const struct nw_laying *l, nw_layouts *parts,
 	int ret = 0;
 
 	while (ret == 0 && offset < wanted) {
-		struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
+		struct nw_layout *part = part_for(l, parts, NW_MAX_EXPRESSION, 8);
 		if (!part)
 			return parts->count == NW_MAX_PARTS ? 1 : -ENOMEM;
 		struct nw_chunk chunk = next_chunk(l, part, offset, wanted, source->whole);
@@ -243,7 +248,7 @@ static int lay_out_kernel_string(const struct nw_laying *l, nw_layouts *parts,
 				 struct nw_source *source, size_t arg)
 {
 	const size_t bytes = l->probe->attached ? 4 : NW_MAX_BYTES;
-	struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 4);
+	struct nw_layout *part = part_for(l, parts, NW_MAX_EXPRESSION, 4);
 
 	if (!part && parts->count == NW_MAX_PARTS)
 		source->fetch.problem = "one of too many strings";
@@ -424,7 +429,8 @@ static int lay_out_kept(const struct nw_laying *l, struct nw_layout *part)
 static int lay_out_sums(const struct nw_laying *l, nw_layouts *parts)
 {
 	const size_t count = l->planned->sums.count;
-	struct nw_layout *part = part_for(parts, count * 2 * NW_MAX_EXPRESSION, count * 16);
+	struct nw_layout *part = part_for(l, parts, count * 2 * NW_MAX_EXPRESSION,
+					  count * 16);
 
 	if (part && part->fields.count + 2 * count > NW_MAX_FIELDS)
 		part = parts->count < NW_MAX_PARTS ? nw_vec_add(parts) : NULL;
@@ -513,7 +519,7 @@ static int lay_out_registers(const struct nw_laying *l, nw_layouts *parts,
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < unwind->count; i++) {
-		struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
+		struct nw_layout *part = part_for(l, parts, NW_MAX_EXPRESSION, 8);
 		const struct nw_chunk chunk = {.offset = *offset, .bits = 64};
 		char name[32], fetch[32];
 		if (!part)
@@ -537,7 +543,7 @@ static int lay_out_callers(const struct nw_laying *l, nw_layouts *parts,
 	uint32_t offset = begin;
 
 	while (ret == 0 && offset < wanted) {
-		struct nw_layout *part = part_for(parts, NW_MAX_EXPRESSION, 8);
+		struct nw_layout *part = part_for(l, parts, NW_MAX_EXPRESSION, 8);
 		if (!part)
 			return parts->count == NW_MAX_PARTS ? 0 : -ENOMEM;
 		struct nw_chunk chunk = next_chunk(l, part, offset, wanted, false);

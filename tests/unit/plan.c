@@ -254,6 +254,28 @@ START_TEST(strings_take_what_the_kernel_has)
 }
 END_TEST
 
+/* A function of the kernel has no path, whose room its line has for fields: a system call has one event. */
+START_TEST(a_string_of_a_kernel_function_is_whole_in_one_event)
+{
+	struct nw_plan_options options = plain;
+
+	options.caps.arrays = options.caps.partial = false;
+	options.naming = NW_NAMES_PROBES;
+	options.string_size = 256;
+	for (int kernel = 0; kernel <= 1; kernel++) {
+		struct nw_selection s = {0};
+		struct nw_image *image = pb_image(&s, "/x");
+		struct nw_probe *a = pb_probe(&s, image, "p", "a", "a_name_of_14__:string");
+
+		image->kernel = kernel;
+		pb_point(a, 1, "8@%rdi");
+		struct nw_plan plan = pb_plan(&s, &options);
+		ck_assert_uint_eq(plan.events.count, (kernel ? 1 : 2));
+		pb_free(&s, &plan);
+	}
+}
+END_TEST
+
 /* What a field has, of "name=+0(%di):x64[32]". */
 static size_t bytes_of(const char *fetch)
 {
@@ -534,7 +556,9 @@ UNIT_MAIN("plan", points_without_arguments_share_one_event,
 	  returns_and_entries_do_not_share, types_decide_who_shares_and_sources_do_not,
 	  arguments_are_fetched_only_if_they_are_wanted,
 	  a_string_is_its_pointer_and_words_behind_the_numbers,
-	  strings_take_what_the_kernel_has, no_event_has_more_bytes_than_kernels_bear,
-	  arrays_of_strings_are_refused, strings_that_do_not_fit_one_event_have_companions,
+	  strings_take_what_the_kernel_has,
+	  a_string_of_a_kernel_function_is_whole_in_one_event,
+	  no_event_has_more_bytes_than_kernels_bear, arrays_of_strings_are_refused,
+	  strings_that_do_not_fit_one_event_have_companions,
 	  a_pair_of_registers_is_two_fields, many_arguments_are_spread_over_events,
 	  more_strings_than_parts_are_left_out, a_plan_grows_behind_what_was_planned)
