@@ -49,7 +49,7 @@ static uint16_t read_values(const struct nw_hit *hit, uint64_t out[NW_STRAY_ARGS
 	for (int arg = 0; arg < NW_STRAY_ARGS; arg++) {
 		const struct role role = {.key = NW_KEY_ARG, .key_arg = arg};
 		if (nw_role_key(&role, hit, 0, &out[arg]))
-			known |= (uint16_t)(1 << arg);
+			known = (uint16_t)(known | 1 << arg);
 	}
 	return known;
 }
@@ -126,7 +126,8 @@ bool nw_strays_end(struct nw_strays *strays, const struct nw_hit *hit, bool stra
 								    : NULL;
 				if (!start)
 					continue;
-				start->taken[arg] |= (uint16_t)(1 << end);
+				start->taken[arg] = (uint16_t)(start->taken[arg] |
+							       1 << end);
 				strays->agree[arg][end]++;
 			}
 	}
