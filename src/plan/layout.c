@@ -357,14 +357,18 @@ static int lay_out_goroutine(struct nw_layout *part, const char *reg, unsigned i
 	return 0;
 }
 
-/* Fetches what is to be added to the register of a frame, or taken from a stack pointer, as a constant of the site. */
+/*
+ * Fetches what is to be added to the register of a frame, or taken from a stack pointer, as a constant of the site. That of a frame may
+ * be 0 (arm64, in a function that stores nothing): it is fetched all the same, so that all sites share an event.
+ */
 static int lay_out_level(const struct nw_laying *l, struct nw_layout *part,
 			 const struct nw_stack_field *stack, unsigned int bytes)
 {
 	const int64_t level = stack->function ? -stack->pops : stack->pops;
 	char fetch[32];
 
-	if (!stack->pops || stack->loose || !l->options->caps.key_sums)
+	if ((!stack->pops && !stack->function) || stack->loose ||
+	    !l->options->caps.key_sums)
 		return 0;
 	snprintf(fetch, sizeof(fetch), "\\%" PRId64 ":u%u", level, bytes * 8);
 	const int field = append_own(part, NW_LEVEL_FIELD, fetch, bytes);

@@ -493,12 +493,13 @@ bool nw_event_level(const struct nw_plan *plan, const struct nw_event *event, ch
 					      strlen(NW_LEVEL_FIELD)) == 0;
 		if (stack->pops && !levelled)
 			return false;
+		const bool sum = levelled && (stack->pops || stack->function);
 		first = stack;
 		snprintf(out, 64, "%.24s%s%.24s", event->fields.item[stack->field],
-			 !stack->pops	   ? ""
+			 !sum		   ? ""
 			 : stack->function ? "+"
 					   : "-",
-			 stack->pops ? event->fields.item[behind] : "");
+			 sum ? event->fields.item[behind] : "");
 	}
 	return first != NULL;
 }

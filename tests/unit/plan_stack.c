@@ -130,18 +130,21 @@ START_TEST(for_the_kernel_both_ends_have_an_expression)
 	add(a, "uprobe", 0x100, NULL, "");
 	add(a, "uretprobe", 0x100, NULL, "");
 	add(a, "app", 0x200, NULL, "");
-	for (int i = 0; i < 2; i++) {
+	/* the last one in a function of arm64 that has no frame */
+	for (int i = 0; i < 3; i++) {
 		struct nw_point *point = pb_point(selection.probes.item[2],
 						  (uint64_t)(0x300 + 0x100 * i), "");
-		point->frame = (struct nw_frame){
-			.function = 0x1000, .reg = "bp", .offset = 16 + 32 * i};
+		point->frame = (struct nw_frame){.function = 0x1000,
+						 .reg = "bp",
+						 .offset = i == 2 ? 0 : 16 + 32 * i};
 	}
 	make_levels(true);
 	pb_check(&plan, "p:nopwatch_s/es_0 /bin/a:0x100 sp=%sp:u64\n"
 			"r:nopwatch_s/es_1 /bin/a:0x100 sp=%sp:u64 level=\\8:u64\n"
 			"p:nopwatch_s/es_2 /bin/a:0x200\n"
 			"p:nopwatch_s/es_3 /bin/a:0x300 frame=%bp:u64 level=\\16:u64\n"
-			"p:nopwatch_s/es_3 /bin/a:0x400 frame=%bp:u64 level=\\48:u64\n");
+			"p:nopwatch_s/es_3 /bin/a:0x400 frame=%bp:u64 level=\\48:u64\n"
+			"p:nopwatch_s/es_3 /bin/a:0x500 frame=%bp:u64 level=\\0:u64\n");
 	ck_assert(nw_event_level(&plan, plan.events.item[0], level));
 	ck_assert_str_eq(level, "sp");
 	ck_assert(nw_event_level(&plan, plan.events.item[1], level));
