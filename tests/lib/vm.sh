@@ -586,8 +586,9 @@ vm_check_engine() {
     "sum(r['hits'] for r in of('probe') if 'interval' not in r) == sum(r['hits'] for r in of('probe') if 'interval' in r) == $(sed -n 's/requests \([0-9]*\).*/\1/p' engine_interval.said)"
   holds "calls are timed" engine_call.json "span('one_round')['count'] == 200 == probe('uprobe:one_round')['hits'] and span('one_round')['unmatched_ends'] == 0"
   # before 5.4 each of its sites is an event
-  has "nested calls are not, by thread" "$(cat engine_refused_nested.status engine_refused_nested.err | tr "\n" " ")" \
-    "^1 nopwatch: --engine=kernel.* the span fails:work(: it begins at several sites| began again before it had ended, in one thread, [0-9]+ times).* nopwatch: --engine=stream (times nested|reads each hit)"
+  has "nested calls are not, by thread, nor anything without rows of a size in 32 bits" \
+    "$(cat engine_refused_nested.status engine_refused_nested.err | tr "\n" " ")" \
+    "^1 nopwatch: --engine=kernel.* (this 32-bit kernel's hist triggers have no .buckets=size|the span fails:work(: it begins at several sites| began again before it had ended, in one thread, [0-9]+ times)).* nopwatch: --engine=stream (times nested|reads each hit)"
   vm_check_engine_frames
   has "a full map is told" "$(cat engine_full.status engine_full.err | tr "\n" " ")" "^0 .*the kernel's maps are full: [0-9]+ hits are not counted"
   holds "with all that it lacks" engine_full.json "sum(r['hits'] for r in of('probe')) + loss() == 9000 and loss() > 0"
@@ -791,6 +792,8 @@ vm_check_engine_frames() {
   local name known='[(r["span"], r["count"], r["unmatched_starts"], r["unmatched_ends"]) for r in of("span")]'
   # Return instructions need no constant.
   grep -q '^hist_buckets *yes' features || echo frames_recursion >frames
+  # a function of i386 may have popped its arguments, so what its return probe finds on the stack is not its entry's
+  ! grep -q 'i.86$' uname || sed -i /frames_longjmp/d frames
   while read -r name; do
     comment "$name: $(paste -sd ' ' "$name.said") $(j "$name.kernel.json" "$known")"
     is "both engines end well ($name)" "$(xargs <"$name.status")" "0 0"
@@ -798,10 +801,16 @@ vm_check_engine_frames() {
   done <frames
   holds "each call of a recursion" frames_recursion.kernel.json "span('down')['count'] == 600 == probe('uprobe:down')['hits']"
   grep -q '^hist_buckets *yes' features || return 0
-  # of 200 in each other, of which the kernel reports 64 returns
-  holds "also if nopwatch is gone" frames_stays.json "(probe('uprobe:step')['hits'], span('step')['count'], span('step')['unmatched_starts'], span('step')['unmatched_ends']) == (1000, 320, 680, 0)"
-  is "which nothing is said about" "$(wc -l <frames_stays.said)" 1
-  if [[ $(cat uname) != *aarch64* ]]; then
+  if grep -q 'i.86$' uname; then
+    has "calls that longjmp() leaves are refused" "$(cat frames_longjmp.status frames_longjmp.err | tr "\n" " ")" \
+      "^0 1 .*the span step began again before it had ended, in one thread"
+    has "so are those that nest, if nopwatch is gone" "$(cat frames_stays.said)" "the span step began again before it had ended, in one thread"
+  else
+    # of 200 in each other, of which the kernel reports 64 returns
+    holds "also if nopwatch is gone" frames_stays.json "(probe('uprobe:step')['hits'], span('step')['count'], span('step')['unmatched_starts'], span('step')['unmatched_ends']) == (1000, 320, 680, 0)"
+    is "which nothing is said about" "$(wc -l <frames_stays.said)" 1
+  fi
+  if grep -q x86_64 uname; then
     is "the key of a return is the entry's" "$(xargs <frames_keys)" "keys=common_pid,sp keys=common_pid,sp-level"
     is "without constants, or sums as keys, it is the thread" "$(xargs <frames_without)" "0 0"
   fi

@@ -240,6 +240,13 @@ const struct nw_arch nw_arch_table[] = {
 	 .plt_slot = R_386_JMP_SLOT,
 	 .ifunc_slot = R_386_IRELATIVE,
 	 .call_args = "4@4(%esp) 4@8(%esp) 4@12(%esp) 4@16(%esp) 4@20(%esp) 4@24(%esp)",
+	 /* -mregparm=3: arch/x86/Makefile, regs_get_kernel_argument() in asm/ptrace.h */
+	 .kernel_call_args = "4@%eax 4@%edx 4@%ecx",
+	 .kernel_stack_args = STACK("4@", "(%esp)", 4, 8, 12, 16, 20, 24, 28, 32, 36, 40),
+	 /* The wrapper came with Linux 5.7; what it replaced is asmlinkage, whose arguments are on the stack. */
+	 .syscall_prefix = "__ia32_",
+	 .syscall_regs = "+0(%ax) +4(%ax) +8(%ax) +12(%ax) +16(%ax) +20(%ax) ",
+	 .syscall_args = "+4(%sp) +8(%sp) +12(%sp) +16(%sp) +20(%sp) +24(%sp) ",
 	 .return_value = "4@%eax",
 	 .stack = "sp",
 	 .frame_regs = {{4, "sp"}, {5, "bp"}},

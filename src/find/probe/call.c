@@ -93,6 +93,10 @@ static struct convention convention_of(const struct nw_image *image, const char 
 		.floats = is_return ? arch->float_result : arch->float_args,
 		.floats_take = arch->floats_take_places,
 	};
+	if (image->kernel && !is_return && arch->kernel_call_args) {
+		c.registers = arch->kernel_call_args;
+		c.stack = arch->kernel_stack_args;
+	}
 	if (arch->soft_float_mask &&
 	    (image->flags & arch->soft_float_mask) == arch->soft_float)
 		c.floats = NULL;
