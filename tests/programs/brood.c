@@ -24,6 +24,12 @@ static void on_signal(int number)
 		stop = 1;
 }
 
+/* Each beat has a rest, semaphore or not. */
+static __attribute__((noinline)) void rest(void)
+{
+	usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
 	int wanted = argc > 1 ? atoi(argv[1]) : 1, count = 0;
@@ -36,7 +42,7 @@ int main(int argc, char **argv)
 	while (!stop) {
 		if (*(volatile unsigned short *)&brood_beat_semaphore)
 			DTRACE_PROBE1(brood, beat, getpid());
-		usleep(10000);
+		rest();
 		while (multiply && count < wanted && count < 64) {
 			children[count] = fork();
 			if (children[count] == 0) {
