@@ -60,6 +60,11 @@ START_TEST(integers_are_in_registers_and_then_on_the_stack)
 		check(&image, "f", false, "a,b", list[i].none, NULL);
 		check(&image, "f", false, "a,b,c,d,e,f,g,h", eight, NULL);
 	}
+	/* the kernel of i386 is built with -mregparm=3 */
+	const struct nw_image kernel = {.arch = nw_arch_by_name("i386"), .kernel = true};
+	check(&kernel, "f", false, "a,b,c,d,e", "4@%eax 4@%edx 4@%ecx 4@4(%esp) 4@8(%esp)",
+	      NULL);
+	check(&kernel, "f", true, "a", "4@%eax", NULL);
 	for (size_t i = 0; i < nw_arch_count; i++) { /* every row is readable */
 		const struct nw_image image = {.arch = &nw_arch_table[i]};
 		nw_operands operands = {0};
