@@ -64,6 +64,7 @@ static bool wants_stack(const struct nw_selection *selection,
 	const struct nw_arch *arch = probe->image->arch;
 
 	return arch && arch->stack &&
+	       !(probe->image->kernel && arch->no_kernel_return_stack) &&
 	       (point->kept.count ||
 		(options->stacks &&
 		 (point->frame.function || is_half_of_call(selection, probe))));

@@ -155,7 +155,11 @@ vm_check_kernel_recorded() {
   holds "a recording has the calls" kernel_report "span('vfs_read')['count'] >= 20"
   base64 -d <kernel_rec.base64 >rec.dat
   "$NOPWATCH" report -j rec.dat >here.json
-  ok "and says the same on another machine" "$VM/alike" here.json kernel_report
+  if grep -q s390x uname; then
+    is "of the other byte order is for machines of its own" "$(wc -l <here.json)" 0
+  else
+    ok "and says the same on another machine" "$VM/alike" here.json kernel_report
+  fi
   has "what their hits cost is not known" "$(cat kernel_net.status kernel_net.err | xargs)" "^1 nopwatch: --net: what a hit of kprobe:vfs_read costs is not known"
 }
 
@@ -480,6 +484,10 @@ for i, found in enumerate(got):
         assert kind != "wild" and found == (path, False, False, False), (kind, path, found)
 assert faults == 0 or sys.argv[2] == "some", faults
 PY
+  if ! grep -q 'x86_64$\|i.86$\|aarch64$' uname; then
+    has "strings of system calls are refused" "$(cat paths.status paths.err | xargs)" "^1 .*the strings of system calls cannot be fetched here"
+    return
+  fi
   name=some
   ! grep -q '^event_probes *yes' features || name=none
   grep -q '^arrays *yes' features || marked=marked
@@ -646,8 +654,9 @@ vm_check_engine_script() {
     "{r['group'] for r in of('probe') if r['hits']} == {'server', 'other'} and sum(r['hits'] for r in of('probe') if r['group'] == 'other') == 300"
   # its calls end at return instructions, whose frames need no constant
   is "a report is made of a pipe" "$(head -n 1 engine_script_pipe)" 0
-  holds "of calls that nest" engine_script_pipe.json \
-    "span('down')['count'] == probe('uprobe:down')['hits'] > 60 and span('down')['unmatched_ends'] == 0 == loss()"
+  holds "of calls that nest" engine_script_pipe.json "probe('uprobe:down')['hits'] > 60 and loss() == 0"
+  [ ! -f frames_recursion.status ] ||
+    holds "each of them" engine_script_pipe.json "span('down')['count'] == probe('uprobe:down')['hits'] and span('down')['unmatched_ends'] == 0"
   is "ended and killed at moments, nothing is left" "$(cut -d ' ' -f 4- <engine_script.kills | sort -u | xargs)" ""
   has "before and after it was armed" "$(cut -d ' ' -f 3 <engine_script.kills | sort -u | xargs)" "^armed,some before"
   is "by each way" "$(cut -d ' ' -f 1 <engine_script.kills | sort -u | xargs)" "CLEAN KILL NEXT TERM"
@@ -660,7 +669,7 @@ vm_check_engine_stays() {
     is "and nothing is left" "$(cat engine_stays.left)" ""
     return
   fi
-  is "counts that stay end well, as the stream does" "$(xargs <engine_stays.status) $(grep -v 'the kernel counts' engine_stays.err)" "0 0 0 "
+  is "counts that stay end well, as the stream does" "$(xargs <engine_stays.status) $(grep -v 'the kernel counts\|is killed by kernels of this architecture' engine_stays.err)" "0 0 0 "
   ok "and agree" vm_engine_agrees engine_stays
   holds "add tells what it has made" engine_stays.added "[(r['event'], r['change']) for r in of('change')] == [('nopwatch_night:*', 'added')]"
   holds "each hit is counted" engine_stays.kernel.json "sum(r['hits'] for r in of('probe') if r['probe'] == 'myserver:request__done') == 450"
@@ -799,9 +808,11 @@ vm_check_engine_frames() {
     is "both engines end well ($name)" "$(xargs <"$name.status")" "0 0"
     ok "and agree, though spans nest ($name)" vm_engine_agrees "$name"
   done <frames
-  holds "each call of a recursion" frames_recursion.kernel.json "span('down')['count'] == 600 == probe('uprobe:down')['hits']"
+  [ ! -f frames_recursion.status ] || holds "each call of a recursion" frames_recursion.kernel.json "span('down')['count'] == 600 == probe('uprobe:down')['hits']"
   grep -q '^hist_buckets *yes' features || return 0
-  if grep -q 'i.86$' uname; then
+  if [ ! -f frames_stays.json ]; then
+    : # no call is timed there
+  elif grep -q 'i.86$' uname; then
     has "calls that longjmp() leaves are refused" "$(cat frames_longjmp.status frames_longjmp.err | tr "\n" " ")" \
       "^0 1 .*the span step began again before it had ended, in one thread"
     has "so are those that nest, if nopwatch is gone" "$(cat frames_stays.said)" "the span step began again before it had ended, in one thread"

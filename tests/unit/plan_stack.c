@@ -109,6 +109,16 @@ START_TEST(every_architecture_has_its_own)
 		ck_assert(plan.points.item[1].stack.loose == rows[i].loose);
 		teardown();
 	}
+	/* a kretprobe of 32-bit ARM does not know it, so neither end of a call has it */
+	struct nw_image *kernel = pb_image(&selection, "kernel");
+	kernel->arch = nw_arch_by_name("arm");
+	kernel->kernel = true;
+	add(kernel, "uprobe", 0x100, NULL, "");
+	add(kernel, "uretprobe", 0x100, NULL, "");
+	make(true, true);
+	ck_assert_int_eq(plan.points.item[0].stack.field, -1);
+	ck_assert_int_eq(plan.points.item[1].stack.field, -1);
+	teardown();
 }
 END_TEST
 

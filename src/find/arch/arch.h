@@ -275,6 +275,9 @@ struct nw_arch {
 	/* A function may also pop its arguments (ret N): i386 functions do so if they return a structure or are
 	 * stdcall. */
 	bool callee_pops;
+	/* A return probe of the kernel's own functions does not know the stack pointer: its trampoline stores r0 to r11 only
+	 * (arch/arm/probes/kprobes/core.c). */
+	bool no_kernel_return_stack;
 
 	/* Registers that hold call frame addresses, by their DWARF numbers. */
 	struct {

@@ -312,6 +312,7 @@ const struct nw_arch nw_arch_table[] = {
 	 .call_args = "4@r0 4@r1 4@r2 4@r3",
 	 .return_value = "4@r0",
 	 .stack = "sp",
+	 .no_kernel_return_stack = true,
 	 .unwind = &nw_arm_unwind,
 	 .stack_args = STACK("4@[sp, #", "]", 0, 4, 8, 12, 16, 20, 24, 28, 32, 36),
 	 FLOATS_IN("d0 to d7", "d0"),
