@@ -21,7 +21,7 @@
 enum {
 	/* Room in a line for the place, its offset, its semaphore and the event's name. */
 	LINE_OVERHEAD = 64 + 64 + 64 + 1100,
-	/* The same for a function of the kernel: instead of a file it has a name (KSYM_NAME_LEN). */
+	/* A function of the kernel has a name (KSYM_NAME_LEN) instead of a file. */
 	KERNEL_OVERHEAD = 64 + 64 + 512,
 	ARRAY_MOST = 64, /* trace_probe.h: MAX_ARRAY_LEN */
 	/* On kernels where a load at the end of a mapping loads nothing, it loses the bytes in front of the end, too:

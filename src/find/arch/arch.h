@@ -232,7 +232,7 @@ struct nw_arch {
 
 	/* The procedure call standard, written as a note would write it: */
 	const char *call_args; /* integer arguments in registers, at a function's entry */
-	/* The same for functions of the kernel itself, and what does not fit into the registers. NULL: as elsewhere. */
+	/* A function of the kernel itself has its arguments here, and those behind them there. NULL: as elsewhere. */
 	const char *kernel_call_args, *kernel_stack_args;
 	/*
 	 * Where a kernel of this architecture has the six arguments of a system call at the entry of its function, as fetches
