@@ -154,10 +154,10 @@ vm_check_kernel_recorded() {
   is "record and report end well" "$(cat kernel_record.status) $(cat kernel_report.status)" "0 0"
   holds "a recording has the calls" kernel_report "span('vfs_read')['count'] >= 20"
   base64 -d <kernel_rec.base64 >rec.dat
-  "$NOPWATCH" report -j rec.dat >here.json
   if grep -q s390x uname; then
-    is "of the other byte order is for machines of its own" "$(wc -l <here.json)" 0
+    has "of the other byte order it is refused" "$("$NOPWATCH" report rec.dat 2>&1)" "machine of the other byte order"
   else
+    "$NOPWATCH" report -j rec.dat >here.json
     ok "and says the same on another machine" "$VM/alike" here.json kernel_report
   fi
   has "what their hits cost is not known" "$(cat kernel_net.status kernel_net.err | xargs)" "^1 nopwatch: --net: what a hit of kprobe:vfs_read costs is not known"
@@ -808,6 +808,7 @@ vm_check_engine_frames() {
     is "both engines end well ($name)" "$(xargs <"$name.status")" "0 0"
     ok "and agree, though spans nest ($name)" vm_engine_agrees "$name"
   done <frames
+  ! grep -q 'x86_64$\|i.86$\|aarch64$' uname || ok "calls can be timed here" test -f frames_recursion.status -a -f frames_stays.json
   [ ! -f frames_recursion.status ] || holds "each call of a recursion" frames_recursion.kernel.json "span('down')['count'] == 600 == probe('uprobe:down')['hits']"
   grep -q '^hist_buckets *yes' features || return 0
   if [ ! -f frames_stays.json ]; then
