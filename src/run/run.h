@@ -71,7 +71,7 @@ struct nw_run_live {
 	uint64_t *counted; /* the same at the end */
 	/* By these the kernel counts, and the consumer owns them; NULL: it records. */
 	const struct nw_triggers *triggers;
-	uint64_t uncounted; /* hits for which the kernel's maps had no room */
+	uint64_t uncounted; /* hits that the kernel's maps lack */
 };
 
 /* The way of hits from records to the consumer, the same for all sources (deliver.c). */

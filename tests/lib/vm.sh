@@ -583,7 +583,9 @@ vm_check_engine() {
     is "both engines end well ($name)" "$(xargs <$name.status)" "0 0"
     ok "and agree" vm_engine_agrees $name
   done
-  holds "each hit is counted" engine_both.kernel.json "probe('myserver:request__done')['hits'] == 450 == span('myserver:lookup')['count'] and loss() == 0"
+  holds "each hit is counted, or told to be dropped" engine_both.kernel.json "loss() <= 3 and \
+    450 - loss() <= min(probe('myserver:request__done')['hits'], span('myserver:lookup')['count']) and \
+    450 >= max(probe('myserver:request__done')['hits'], span('myserver:lookup')['count'])"
   # Before 4.20 nopwatch raises semaphores after the program has begun, so that its first starts may not be there.
   if [ -f engine_stays_refused.status ]; then least=301; else least=450; fi
   holds "by argument" engine_key.kernel.json "span('q')['key'] == 'id' and $least <= span('q')['count'] <= 450 and \
@@ -598,7 +600,7 @@ vm_check_engine() {
     "$(cat engine_refused_nested.status engine_refused_nested.err | tr "\n" " ")" \
     "^1 nopwatch: --engine=kernel.* (this 32-bit kernel's hist triggers have no .buckets=size|the span fails:work(: it begins at several sites| began again before it had ended, in one thread, [0-9]+ times)).* nopwatch: --engine=stream (times nested|reads each hit)"
   vm_check_engine_frames
-  has "a full map is told" "$(cat engine_full.status engine_full.err | tr "\n" " ")" "^0 .*the kernel's maps are full: [0-9]+ hits are not counted"
+  has "a full map is told" "$(cat engine_full.status engine_full.err | tr "\n" " ")" "^0 .*[0-9]+ hits are not counted in the rows: the kernel's maps are full"
   holds "with all that it lacks" engine_full.json "sum(r['hits'] for r in of('probe')) + loss() == 9000 and loss() > 0"
   holds "with -p, ended threads of others are not counted" engine_others.json \
     "{r['group'] for r in of('probe')} == {'$(cat engine_others.pid)'} and of('probe')[0]['hits'] > 0"
@@ -643,7 +645,8 @@ vm_check_engine_script() {
     has "a script counts well, and its report ends so ($name)" "$(xargs <$name.status) $(grep -v 'armed; Ctrl-C ends\|cannot raise semaphores' $name.err)" "^[01] 0 0 $"
     ok "and agrees with the stream" vm_engine_agrees $name
   done
-  holds "each hit is counted" engine_script.kernel.json "sum(r['hits'] for r in of('probe') if r['probe'] == 'myserver:request__done') == 450 and loss() == 0"
+  holds "each hit is counted, or told to be dropped" engine_script.kernel.json \
+    "loss() <= 3 and 450 - loss() <= sum(r['hits'] for r in of('probe') if r['probe'] == 'myserver:request__done') <= 450"
   has "text shows it, and what is not exact" "$(cat engine_script_text)" "counted by the kernel: $off"
   has "other groups were to be said to the script" "$(cat engine_script_more.status engine_script_more.err | tr "\n" " ")" "^2 nopwatch: .*--by was to be said to "
   has "it is no list of hits" "$(cat engine_script_trace.status engine_script_trace.err | tr "\n" " ")" "^1 nopwatch: .*has what the kernel has counted, and no hits.*nopwatch report "

@@ -93,13 +93,15 @@ static const struct nw_span_row *span(void)
 	return nw_group_span(nw_summary_rows(summary, 0, true), 0);
 }
 
-/* Thread 7 begins `starts` times, ends `ends` times, and `matched` of these had a start. */
-static void play_thread(uint64_t starts, uint64_t ends, uint64_t matched)
+/* Thread 7 begins `starts` times, ends `ends` times, and of these, `matched` had a start and `dropped` more were not counted. */
+static void play_thread(uint64_t starts, uint64_t ends, uint64_t matched, uint64_t dropped)
 {
 	setup(false);
 	add_row(add_map(NW_COUNTED_HITS, START, 0), 7, starts);
 	add_row(add_map(NW_COUNTED_HITS, DONE, 0), 7, ends);
-	add_row(add_map(NW_COUNTED_ENDS, DONE, 0), 7, matched);
+	const size_t map = add_map(NW_COUNTED_ENDS, DONE, 0);
+	add_row(map, 7, matched);
+	counts.maps.item[map].now.dropped = dropped;
 	end();
 	ck_assert_uint_eq(counts.hits[START], starts);
 	ck_assert_uint_eq(counts.hits[DONE], ends);
@@ -111,10 +113,11 @@ START_TEST(starts_and_ends_without_the_other_are_counted)
 {
 	struct nw_error err = {0};
 
-	play_thread(9, 8, 8); /* one is open at the end */
+	play_thread(9, 8, 8, 0); /* one is open at the end */
 	ck_assert_int_eq(nw_kernel_counts_check(&counts, &err), 0);
 	teardown();
-	play_thread(9, 9, 8); /* one was open at the beginning, another one is at the end */
+	play_thread(9, 9, 8,
+		    0); /* one was open at the beginning, another one is at the end */
 	ck_assert_int_eq(nw_kernel_counts_check(&counts, &err), 0);
 	teardown();
 }
@@ -124,9 +127,20 @@ START_TEST(nested_spans_are_refused)
 {
 	struct nw_error err = {0};
 
-	play_thread(9, 9, 7);
+	play_thread(9, 9, 7, 0);
 	ck_assert_int_eq(nw_kernel_counts_check(&counts, &err), -ENOTSUP);
 	ck_assert_ptr_nonnull(strstr(err.what, "in one thread, 2 times"));
+	teardown();
+}
+END_TEST
+
+START_TEST(hits_that_the_kernel_has_dropped_are_no_nested_spans)
+{
+	struct nw_error err = {0};
+
+	play_thread(9, 9, 7, 2);
+	ck_assert_int_eq(nw_kernel_counts_check(&counts, &err), 0);
+	ck_assert_uint_eq(run.live.uncounted, 2);
 	teardown();
 }
 END_TEST
@@ -235,6 +249,6 @@ START_TEST(a_map_that_is_read_twice_counts_once)
 END_TEST
 
 UNIT_MAIN("kernel_counts", starts_and_ends_without_the_other_are_counted,
-	  nested_spans_are_refused, spans_by_frame_may_nest,
-	  spans_that_end_in_another_frame_are_refused,
+	  nested_spans_are_refused, hits_that_the_kernel_has_dropped_are_no_nested_spans,
+	  spans_by_frame_may_nest, spans_that_end_in_another_frame_are_refused,
 	  each_of_many_keys_is_judged_by_itself, a_map_that_is_read_twice_counts_once)

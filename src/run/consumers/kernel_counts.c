@@ -184,7 +184,7 @@ static int add_map(struct nw_kernel_counts *c, struct nw_counted_map *map,
 					      map->what == NW_COUNTED_ALL_ENDS
 				      ? 0
 				      : now->dropped - before->dropped;
-	map->full |= now->dropped > 0;
+	map->dropped |= now->dropped > 0;
 	nw_vec_free(&map->before.rows);
 	map->before = *now;
 	*now = (struct nw_kernel_map){0};
@@ -294,14 +294,15 @@ static int count_threads(const struct nw_kernel_counts *c, uint32_t span,
 /*
  * A start that is followed by another one of its thread is lost: the kernel keeps one a thread. If nested spans are the reason, the
  * inner end takes the inner start, and the outer end finds none. A span that was open when the run began, and one when it ended,
- * look alike, once a thread.
+ * look alike, once a thread; so do hits that the kernel's maps have dropped, which the report tells.
  */
 static uint64_t nested_times(const struct nw_kernel_counts *c,
 			     const struct nw_counted_thread *thread)
 {
 	const uint64_t lost = thread->starts - nw_min64(thread->starts, thread->matched);
 	const uint64_t missed = thread->ends - nw_min64(thread->ends, thread->matched);
-	const uint64_t times = nw_min64(lost, missed);
+	const uint64_t both = nw_min64(lost, missed),
+		       times = both - nw_min64(both, c->dropped);
 
 	return times > 1 || (times && nw_run_child(c->run) && c->run->result->restricted)
 		       ? times
@@ -371,22 +372,25 @@ static int count_unmatched(struct nw_kernel_counts *c, uint32_t span,
 
 /* ---- reading ------------------------------------------------------------------------ */
 
-/* Tells the user whether rows are too low because a map was full. */
-static void tell_full(const struct nw_kernel_counts *c)
+/*
+ * Tells the user whether rows are too low because the kernel has dropped hits: a map was full, or another CPU had not yet made the
+ * row when the second one gave up waiting for it (kernel/trace/tracing_map.c, __tracing_map_insert(), since Linux 4.17).
+ */
+static void tell_dropped(const struct nw_kernel_counts *c)
 {
 	nw_vec_each (&c->maps, map)
-		if (map->full && map->what == NW_COUNTED_ARG)
+		if (map->dropped && map->what == NW_COUNTED_ARG)
 			nw_run_notice(
 				c->run,
-				"the kernel's map of an argument of %s is full: some of its values are not counted (--engine=stream counts all)",
+				"some values of an argument of %s are not counted: the kernel's map is full, or two CPUs made one row at once (--engine=stream counts all)",
 				c->run->result->selection.probes.item[map->probe]->label);
 	if (c->dropped)
 		nw_run_notice(
 			c->run,
 			nw_plural(
 				c->dropped,
-				"the kernel's maps are full: %ju hit is not counted in the rows (--engine=stream counts all)",
-				"the kernel's maps are full: %ju hits are not counted in the rows (--engine=stream counts all)"),
+				"%ju hit is not counted in the rows: the kernel's maps are full, or two CPUs made one row at once (--engine=stream counts all)",
+				"%ju hits are not counted in the rows: the kernel's maps are full, or two CPUs made one row at once (--engine=stream counts all)"),
 			(uintmax_t)c->dropped);
 }
 
@@ -440,7 +444,7 @@ int nw_kernel_counts_add(struct nw_kernel_counts *c, struct nw_summary *summary,
 	for (uint32_t i = 0; last && ret == 0 && i < c->spans->count; i++)
 		ret = count_unmatched(c, i, summary);
 	if (last)
-		tell_full(c);
+		tell_dropped(c);
 	return ret < 0 ? nw_no_memory(err) : 0;
 }
 

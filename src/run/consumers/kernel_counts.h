@@ -45,7 +45,7 @@ struct nw_counted_map {
 	int thread, by, value;
 	struct nw_kernel_map before; /* as it was when it was last added, by keys */
 	struct nw_kernel_map now;    /* as it was read since */
-	bool full;		     /* it had no room for a hit */
+	bool dropped;		     /* it lacks a hit */
 };
 
 /* The triggers of one event, which are read together. */
@@ -75,7 +75,7 @@ struct nw_kernel_counts {
 	bool *framed;	     /* by span: it is paired by thread and call frame */
 	uint64_t *hits;	     /* by probe: those of all groups */
 	uint64_t *others;    /* by probe: those of threads that do not count */
-	uint64_t dropped;    /* hits for which maps had no room */
+	uint64_t dropped;    /* hits that maps lack */
 	const char *by_name; /* the argument that groups; NULL: none */
 	bool buckets; /* rows may have any width; else they are eighths of powers of two */
 	bool by_thread; /* rows must tell the thread: only some count, or they are grouped by it */
