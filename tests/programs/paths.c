@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	char path[512];
 
 	for (int i = 0; argc > 1 && strcmp(argv[1], "-") == 0 && i < 3; i++)
-		syscall(SYS_renameat, AT_FDCWD, "/none/a", AT_FDCWD, "/none/b");
+		syscall(SYS_linkat, AT_FDCWD, "/none/a", AT_FDCWD, "/none/b", 0);
 	if (argc < 2 || strcmp(argv[1], "-") == 0)
 		return 0;
 	for (int i = 0; i < 20; i++) {
