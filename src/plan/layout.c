@@ -21,7 +21,7 @@
 enum {
 	/* Room in a line for the place, its offset, its semaphore and the event's name. */
 	LINE_OVERHEAD = 64 + 64 + 64 + 1100,
-	/* A function of the kernel has a name (KSYM_NAME_LEN) instead of a file. */
+	/* A function or an event of the kernel has a name (KSYM_NAME_LEN) instead of a file. */
 	KERNEL_OVERHEAD = 64 + 64 + 512,
 	ARRAY_MOST = 64, /* trace_probe.h: MAX_ARRAY_LEN */
 	/* On kernels where a load at the end of a mapping loads nothing, it loses the bytes in front of the end, too:
@@ -59,7 +59,7 @@ static struct nw_layout *part_for(const struct nw_laying *l, nw_layouts *parts, 
 {
 	struct nw_layout *last = parts->count ? &parts->item[parts->count - 1] : NULL;
 	const struct nw_image *image = l->probe->image;
-	size_t overhead = image && image->kernel ? KERNEL_OVERHEAD : LINE_OVERHEAD;
+	size_t overhead = image && !image->kernel ? LINE_OVERHEAD : KERNEL_OVERHEAD;
 
 	if (last && last->fields.count + 2 < NW_MAX_FIELDS &&
 	    last->bytes + bytes <= NW_MAX_BYTES &&

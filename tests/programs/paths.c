@@ -1,7 +1,7 @@
 /*
  * Opens files whose paths lie everywhere, and says which: paths FILE writes to FILE a line "KIND PATH" for each openat() of its
  * own. KIND is "plain", or "absent" for a path whose page was taken out of memory just before. One line "null" and one "wild" stand
- * for addresses that are none of a path. `paths -` only renames "/none/a" to "/none/b", three times.
+ * for addresses that are none of a path. `paths -` only links "/none/b" to "/none/a", three times.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -134,5 +134,24 @@ START_TEST(strings_that_do_not_fit_are_shorter)
 }
 END_TEST
 
+/* Before Linux 4.20 a string is read in words, and a recording's have long names. A line that names no file has room for all of them. */
+START_TEST(a_path_of_a_recording_is_whole)
+{
+	static const char *const places[4] = {"+104(%di)", "+112(%di)", "", ""};
+	struct nw_plan_options options = {.session = "s",
+					  .naming = NW_NAMES_PROBES,
+					  .caps = {.memory = true, .hex = true}};
+	struct nw_selection s = {0};
+	uint32_t bytes = 0;
+
+	make_probe(&s, "__x64_sys_renameat2", "oldname:string,newdfd", places);
+	struct nw_plan plan = pb_plan(&s, &options);
+	nw_vec_each (&plan.points.item[0].args.item[0].chunks, chunk)
+		bytes += nw_chunk_bytes(chunk);
+	ck_assert_uint_eq(bytes, NW_STRING_SIZE);
+	pb_free(&s, &plan);
+}
+END_TEST
+
 UNIT_MAIN("attached events", an_event_is_behind_an_event_or_in_a_function,
-	  strings_that_do_not_fit_are_shorter)
+	  strings_that_do_not_fit_are_shorter, a_path_of_a_recording_is_whole)
