@@ -184,6 +184,7 @@ vm_check_kernel() {
     "^1 .*the kernel has no function no_such_function"
   vm_check_kernel_many
   ! wants kernel_why || vm_check_kernel_why
+  vm_check_paths
   wants killed || return 0
   is "killed, a session leaves its events" "$(cat kernel.orphans kernel.clean_dry | xargs)" "2 2"
   is "clean takes them away, and nothing of others" "$(cat kernel_clean.status kernel.after)" "0
@@ -1166,7 +1167,6 @@ vm_check() { # KERNEL
   [ ! -f engine_can ] || vm_check_engine
   [ ! -f returns_features ] || vm_check_returns
   ! wants pairs || vm_check_pairs
-  vm_check_paths
   if wants shared; then
     vm_check_user_events
     vm_check_rights
