@@ -116,29 +116,40 @@ static int is_wanted(uint32_t caller)
 	return 1;
 }
 
-/* libtraceevent's code, where a failed allocation is a crash that we cannot mend (docs/dev/upstream.md). */
-static uintptr_t spared_from, spared_to;
+/* Libraries that crash where an allocation of theirs fails, which we cannot mend (docs/dev/upstream.md). */
+static const char *const spared[] = {"/libtraceevent.so", "/libcapstone.so"};
 
-static int find_spared(struct dl_phdr_info *info, size_t size, void *arg)
+struct frames {
+	void *const *frame;
+	int count;
+};
+
+static int is_in_spared(struct dl_phdr_info *info, size_t size, void *arg)
 {
+	const struct frames *frames = arg;
+	size_t name = 0;
+
 	(void)size;
-	(void)arg;
-	for (int i = 0;
-	     strstr(info->dlpi_name, "/libtraceevent.so") && i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
-		    info->dlpi_phdr[i].p_flags & PF_X) {
-			spared_from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-			spared_to = spared_from + info->dlpi_phdr[i].p_memsz;
-		}
+	while (name < sizeof(spared) / sizeof(*spared) &&
+	       !strstr(info->dlpi_name, spared[name]))
+		name++;
+	for (int i = 0; name < sizeof(spared) / sizeof(*spared) && i < info->dlpi_phnum;
+	     i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		for (int at = 0; part->p_flags & PF_X && at < frames->count; at++)
+			if ((uintptr_t)frames->frame[at] - info->dlpi_addr - part->p_vaddr <
+			    part->p_memsz)
+				return 1;
+	}
 	return 0;
 }
 
+/* Capstone is opened when it is needed: which libraries there are is asked each time. */
 static int is_spared(void *const *frame, int count)
 {
-	for (int i = 0; i < count; i++)
-		if ((uintptr_t)frame[i] - spared_from < spared_to - spared_from)
-			return 1;
-	return 0;
+	struct frames frames = {frame, count};
+
+	return dl_iterate_phdr(is_in_spared, &frames);
 }
 
 /* No file is opened for it: the process that reads debugging information may open and write none. */
@@ -206,7 +217,6 @@ __attribute__((constructor)) static void begin(void)
 	wants_where = getenv("FAULT_WHERE") != NULL;
 	unsetenv("LD_PRELOAD");
 	backtrace(frame, 4); /* opens a library when it is called first */
-	dl_iterate_phdr(find_spared, NULL);
 	share_state(getenv("FAULT_STATE"));
 	if (fault &&
 	    sscanf(fault, "%7[a-z]:%ld:%d:%x", word, &wanted, &code, &wanted_caller) >= 1)
