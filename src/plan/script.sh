@@ -611,13 +611,31 @@ nw_time_out() {
   while nw_is_wanted; do nw_nap 1; done
 }
 
+nw_process_group() { # PID
+  nw_first_line "/proc/$1/stat"
+  # shellcheck disable=SC2086 # words: STATE PARENT GROUP ...
+  set -- ${nw_line##*)}
+  echo "$3"
+}
+
+# The reader of a script that was killed has trace_pipe as its standard input, as nobody else has it of a script's own instance; the
+# top-level one may be read by others, who are in another process group. Before Linux 5.6 only a signal ends it, and before 5.9
+# no instance can be removed while it is there.
+nw_end_readers() { # [GROUP]
+  for nw_at in /proc/[0-9]*; do
+    # shellcheck disable=SC3013 # shells have it; one without it leaves the reader alone
+    [ "$nw_at/fd/0" -ef "$nw_dir/trace_pipe" ] || continue
+    nw_pid=${nw_at#/proc/}
+    if [ -z "$1" ] || [ "$(nw_process_group "$nw_pid")" = "$1" ]; then kill -TERM "$nw_pid"; fi
+  done 2>/dev/null
+}
+
 # The script was killed (-9): the reader goes, and all that was made.
 nw_bury() {
   trap '' HUP INT TERM PIPE
   nw_stop_recording
   nw_disarm
-  nw_start_of "$nw_cat"
-  [ "$nw_line" != "$nw_cat_start" ] || kill -TERM "$nw_cat"
+  nw_end_readers "$(nw_process_group self)"
   [ -z "$nw_old" ] || nw_restore
   nw_delete
   nw_n=0
@@ -628,14 +646,19 @@ nw_bury() {
   done
 }
 
-nw_start_helpers() {
-  if ! nw_have sleep; then
-    [ -z "$nw_seconds$nw_pids" ] || nw_say "there is no sleep here: end this by Ctrl-C"
-    return
+# It is there before the reader: whenever the script is killed, somebody ends that.
+nw_start_watch() {
+  if nw_have sleep; then
+    nw_watch </dev/null >/dev/null 2>&1 &
+    nw_helpers=$!
+  elif [ -n "$nw_seconds$nw_pids" ]; then
+    nw_say "there is no sleep here: end this by Ctrl-C"
   fi
-  nw_watch </dev/null >/dev/null 2>&1 &
-  nw_helpers=$!
-  [ -n "$nw_seconds" ] || return
+}
+
+# The time begins with the reader.
+nw_start_clock() {
+  if [ -z "$nw_seconds" ] || [ -z "$nw_helpers" ]; then return; fi
   nw_time_out </dev/null >/dev/null 2>&1 &
   nw_helpers="$nw_helpers $!"
 }
@@ -770,6 +793,7 @@ nw_sweep_group() {
     nw_put "$nw_dir/tracing_on" 0
     nw_put "$nw_dir/events/enable" 0
     nw_remove_hists "$1"
+    nw_end_readers ''
     rmdir "$nw_dir" 2>/dev/null || { nw_nap 1 && rmdir "$nw_dir" 2>/dev/null; } || nw_say "instances/$1 stays: somebody reads it"
     nw_dir=
   else
@@ -829,11 +853,10 @@ nw_main() {
   nw_tell_pids
   [ -z "$nw_counts" ] || printf '#nw rows %s\n' "$nw_rows"
   printf '#nw start %s\n#nw end\n' "$nw_start"
-  cat "$nw_dir/trace_pipe" </dev/null &
+  nw_start_watch
+  cat <"$nw_dir/trace_pipe" &
   nw_cat=$!
-  nw_start_of "$nw_cat"
-  nw_cat_start=$nw_line
-  nw_start_helpers
+  nw_start_clock
   # said once nothing can be lost by it: who ends this now gets all that is in the buffer
   nw_say "armed; Ctrl-C ends"
   wait "$nw_cat"

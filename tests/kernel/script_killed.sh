@@ -6,8 +6,11 @@ first=dash
 need $first || first="bash --posix"
 spec="usdt:$SERVER:myserver:*"
 reads_on() { # one of ours
-  local pid
-  for pid in $(pgrep -f '[t]race_pipe'); do ! is_ours "$pid" || return 0; done
+  local file pid
+  for file in /proc/[0-9]*/fd/0; do
+    pid=${file#/proc/} pid=${pid%%/*}
+    [[ $(readlink "$file") != */trace_pipe ]] || ! is_ours "$pid" || return 0
+  done
   false
 }
 has_no_reader() { ! reads_on; }
@@ -27,11 +30,26 @@ for top in '' 1; do
   : >said
   NOPWATCH_TOP=$top $first script.sh >text 2>said & script=$!
   wait_for is_armed said
+  ok "its reader is seen${top:+ (top)}" reads_on
   kill -9 $script
   wait $script 2>/dev/null
   wait_for as_before
   is "a script that is killed is buried by its helper${top:+, also in the top-level buffer}" "$(state_since "$foreign")" "$foreign"
   wait_for has_no_reader
+  ok "and no reader is left${top:+ (top)}" has_no_reader
+done
+
+# killed at the moment when it has started its reader, and nothing else
+mkdir early
+printf '#!/bin/sh\ncase $(readlink /proc/$$/fd/0) in */trace_pipe) kill -9 $PPID ;; esac\nexec %s "$@"\n' "$(command -v cat)" >early/cat
+chmod +x early/cat
+for top in '' 1; do
+  NOPWATCH_TOP=$top PATH=$PWD/early:$PATH $first script.sh >text 2>said
+  is "a script can be killed while it starts its reader${top:+ (top)}" $? 137
+  wait_for as_before
+  is "which is taken away, too${top:+ (top)}" "$(state_since "$foreign")" "$foreign"
+  wait_for has_no_reader
+  ok "and does not read on${top:+ (top)}" has_no_reader
 done
 
 # ended at the moment when it has made its instance, and nothing else: the top-level buffer records on

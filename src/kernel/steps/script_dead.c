@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +47,30 @@ int nw_script_is_dead(const char *session)
 }
 
 /*
+ * Before 5.6 the reader stays until it is killed. The script has started it with trace_pipe as its standard input, as nobody else
+ * has it of an instance that is a script's own.
+ */
+static void kill_reader(const char *group)
+{
+	nw_cleanup(nw_free_ptr) char *pipe = nw_text("/instances/%s/trace_pipe", group);
+	nw_pids all = {0};
+	char path[64], link[4096];
+
+	(void)nw_process_all(&all, NULL);
+	nw_vec_each (&all, pid) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/0", (int)*pid);
+		ssize_t got = readlink(path, link, sizeof(link) - 1);
+		link[got > 0 ? got : 0] = '\0';
+		const char *at = pipe ? strstr(link, pipe) : NULL;
+		if (at && !at[strlen(pipe)])
+			(void)kill(*pid, SIGTERM);
+	}
+	nw_vec_free(&all);
+}
+
+/*
  * The script reads by a `cat` of trace_pipe, which keeps its instance busy. The cat ends when it has read something
- * and finds recording off (before 5.6 the kernel checks another switch, and the cat stays until it is killed). If
+ * and finds recording off (before 5.6 the kernel checks another switch: kill_reader()). If
  * it has read the mark and waits again before recording is off, nothing wakes it any more. So both files are opened
  * first, and a cat that was faster gets another mark.
  */
@@ -78,6 +101,7 @@ void nw_script_end_reader(const struct nw_tracefs *fs, const char *session)
 		close(on);
 	if (marker >= 0)
 		close(marker);
+	kill_reader(group);
 }
 
 /* ---- the top-level buffer ----------------------------------------------------------- */
