@@ -227,6 +227,25 @@ int nw_process_all(nw_pids *out, struct nw_error *err)
 	return ret < 0 ? nw_fail(err, -ret, "cannot read /proc: %s", nw_strerror(-ret)) : 0;
 }
 
+bool nw_process_has_open(pid_t pid, bool (*test)(const char *link, const void *arg),
+			 const void *arg)
+{
+	char path[64], link[4096];
+	struct dirent *entry;
+	bool found = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+		link[len > 0 ? len : 0] = '\0';
+		found = test(link, arg);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 int nw_proc_task(int proc, const char *name, pid_t *process, char comm[16])
 {
 	struct nw_buf text = {0};

@@ -32,6 +32,10 @@ int nw_process_threads(pid_t pid, nw_pids *out, struct nw_error *err);
 int nw_process_children(pid_t pid, nw_pids *out);
 /* Lists all processes. */
 int nw_process_all(nw_pids *out, struct nw_error *err);
+/* Does one of the open files of the process pass the test? `link`: its path. The files of a process that may not be looked at,
+ * or is gone, pass none. */
+bool nw_process_has_open(pid_t pid, bool (*test)(const char *link, const void *arg),
+			 const void *arg);
 /* Reads a thread's process and name. -ESRCH: it is gone. */
 int nw_process_task(pid_t tid, pid_t *process, char comm[16]);
 /* Facts that distinguish a process from a later one with the same number, and a fork from a process that has

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Lists events of other programs on a file, and whether their hits are recorded. Changes nothing. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -129,27 +128,15 @@ static void read_stats(instance_t *instance, struct nw_foreign_event *event)
 	}
 }
 
-static bool holds_pipe(pid_t pid, const char *dir)
+/* Is the file a trace_pipe of the instance at `dir`, and not of one below it? */
+static bool is_pipe(const char *link, const void *dir)
 {
-	char path[64], link[4096];
-	bool found = false;
+	size_t len = strlen(dir);
+	const char *base = strrchr(link, '/');
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	DIR *fds = opendir(path);
-	struct dirent *entry;
-	while (fds && !found && (entry = readdir(fds))) {
-		ssize_t got = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
-		link[got > 0 ? got : 0] = '\0';
-		/* Is the link a trace_pipe of the instance at dir, and not of one below it? */
-		size_t len = strlen(dir);
-		const char *base = strrchr(link, '/');
-		found = strncmp(link, dir, len) == 0 && link[len] == '/' && base &&
-			strncmp(base, "/trace_pipe", 11) == 0 &&
-			strncmp(link + len, "/instances/", 11) != 0;
-	}
-	if (fds)
-		closedir(fds);
-	return found;
+	return strncmp(link, dir, len) == 0 && link[len] == '/' && base &&
+	       strncmp(base, "/trace_pipe", 11) == 0 &&
+	       strncmp(link + len, "/instances/", 11) != 0;
 }
 
 static void find_readers(const struct nw_tracefs *fs, struct nw_foreign_event *event)
@@ -160,7 +147,8 @@ static void find_readers(const struct nw_tracefs *fs, struct nw_foreign_event *e
 
 	nw_process_all(&all, NULL);
 	nw_vec_each (&all, pid) {
-		pid_t *slot = dir && *pid != getpid() && holds_pipe(*pid, dir)
+		pid_t *slot = dir && *pid != getpid() &&
+					      nw_process_has_open(*pid, is_pipe, dir)
 				      ? nw_vec_add(&event->readers)
 				      : NULL;
 		if (slot)

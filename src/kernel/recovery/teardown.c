@@ -9,7 +9,6 @@
  * to prove that nobody else uses the event (gate.c); and only then it is deleted. An event that may be in use
  * stays, and is reported.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -202,25 +201,9 @@ static bool is_shrunk(const struct nw_tracefs *fs, const char *size_file)
 	return is;
 }
 
-static bool has_open(int proc, const char *pid, const char *mark)
+static bool is_below(const char *link, const void *mark)
 {
-	char path[64], target[512];
-	struct dirent *entry;
-	bool found = false;
-
-	snprintf(path, sizeof(path), "%.20s/fd", pid);
-	int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && !found && (entry = readdir(dir))) {
-		ssize_t len = readlinkat(fd, entry->d_name, target, sizeof(target) - 1);
-		target[len > 0 ? len : 0] = '\0';
-		found = strstr(target, mark) != NULL;
-	}
-	if (dir)
-		closedir(dir);
-	return found;
+	return strstr(link, mark) != NULL;
 }
 
 /* Does any process that we can see have a file of the session's own instance open? With the lock, other nopwatch
@@ -228,17 +211,15 @@ static bool has_open(int proc, const char *pid, const char *mark)
 static bool is_read(const struct survey *s)
 {
 	char mark[NW_MAX_NAME + 32];
-	struct dirent *entry;
+	nw_pids all = {0};
 	bool found = false;
 	int lock = nw_instances_lock(s->fs, LOCK_EX);
-	DIR *dir = opendir("/proc");
 
 	snprintf(mark, sizeof(mark), "/instances/%s/", s->group);
-	while (dir && !found && (entry = readdir(dir)))
-		found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-			has_open(dirfd(dir), entry->d_name, mark);
-	if (dir)
-		closedir(dir);
+	(void)nw_process_all(&all, NULL);
+	nw_vec_each (&all, pid)
+		found = found || nw_process_has_open(*pid, is_below, mark);
+	nw_vec_free(&all);
 	if (lock >= 0)
 		close(lock);
 	return found;
