@@ -15,7 +15,8 @@ struct nopwatch_answer;
 
 /* Finds out why a probe does not fire: looks at the kernel, the file, the processes of the request; then, unless the
  * answer is known by then or arming could hurt, arms the probe and watches it for the duration of the request (by default 3
- * seconds). Of the request, file, processes, duration, force and notices count. */
+ * seconds). Of the request, file, processes, duration, force and notices count. It is an error, too, if something could not be
+ * removed from the kernel afterwards: it says what, and `nopwatch clean` tries again. */
 int nopwatch_why(struct nopwatch_request *request, const char *spec,
 		 struct nopwatch_answer **answer, struct nopwatch_error **error);
 /* Explains an error message of bpftrace, perf, SystemTap or trace-cmd. Looks at nothing. */

@@ -17,19 +17,24 @@ static int find_out(const struct nw_args *args, struct nw_features *features,
 	const char *mask = getenv("NOPWATCH_FEATURES");
 	struct nw_error why;
 	struct nw_tracefs fs;
-	int ret = nw_tracefs_open(&fs, err);
+	int ret = nw_tracefs_open(&fs, err), tried = 0;
 
 	if (ret < 0)
 		return ret;
 	ret = nw_features_find(&fs, mask, false, features, err);
-	if (ret == 0 && (nw_features_try(&fs, features, &why) < 0 ||
-			 nw_event_probes_try(&fs, features, &why) < 0 ||
-			 nw_calls_try(&fs, features, &why) < 0))
+	if (ret == 0)
+		tried = nw_features_try(&fs, features, &why);
+	if (ret == 0 && tried == 0)
+		tried = nw_event_probes_try(&fs, features, &why);
+	if (ret == 0 && tried == 0)
+		tried = nw_calls_try(&fs, features, &why);
+	if (tried < 0 && tried != -EUCLEAN)
 		nw_note("not tried out: %s", why.what);
-	else if (ret == 0 && args->format == &nw_output_text &&
-		 nw_machine_cost(&fs, features, mask, cost, &why) == -EUCLEAN) {
+	else if (ret == 0 && tried == 0 && args->format == &nw_output_text)
+		tried = nw_machine_cost(&fs, features, mask, cost, &why);
+	if (tried == -EUCLEAN) {
 		*err = why;
-		ret = -EUCLEAN;
+		ret = tried;
 	}
 	nw_tracefs_close(&fs);
 	return ret;

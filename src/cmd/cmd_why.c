@@ -59,9 +59,13 @@ static int why_one(const char *spec, const struct nw_args *args, const struct nw
 		ret = nw_find_out_why(&prepared.request, spec, tool, &diagnosis, err);
 	nw_prepared_close(&prepared);
 	nw_vec_free(&members);
-	if (ret == 0) {
+	if (ret == 0 || ret == -EUCLEAN) {
+		struct nw_error failed;
+		int printed = print(&diagnosis, label, args, sink, &failed);
 		*fires = diagnosis.fires;
-		ret = print(&diagnosis, label, args, sink, err);
+		if (ret == 0 && printed < 0)
+			*err = failed;
+		ret = ret < 0 ? ret : printed;
 	}
 	nw_diagnosis_free(&diagnosis);
 	return ret;

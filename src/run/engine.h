@@ -631,7 +631,8 @@ int nw_find_jumps(const struct nw_features *features, const struct nw_jumpers *w
  * Finds out why a probe does not fire. Checks everything that can be known without arming; then, unless that gives
  * the answer or arming could do harm, arms the probe for all processes and watches it for the request's duration (3
  * seconds). Of the request, these fields count: file, pids, duration_ns, force, features. It is an error if the spec
- * cannot be parsed; that it matches nothing is an answer. tool: what another tool was asked to do, or NULL.
+ * cannot be parsed; that it matches nothing is an answer. tool: what another tool was asked to do, or NULL. -EUCLEAN: `out`
+ * is the answer, and the error says what could not be removed from the kernel.
  */
 int nw_find_out_why(const struct nw_request *request, const char *spec,
 		    const struct nw_tool *tool, struct nw_diagnosis *out,

@@ -166,16 +166,33 @@ int unlink(const char *path)
 	return -1;
 }
 C
+stays="^1 nopwatch: the journal '/run/nopwatch/[0-9]+_[0-9a-f]{6}' cannot be removed: Input/output error"
 if gcc -shared -fPIC -o stay.so stay.c -ldl 2>err && readelf -d "$NOPWATCH" | grep -q NEEDED; then
   cp "$PROGRAMS/rare" own/rare
   # a gate and a journal of the session, and of the one that measures
   for number in 1 2 3 4; do
     rm -f /run/nopwatch/hit.cost
     STAYS=$number ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/stay.so "$NOPWATCH" stat -q 'usdt:own/rare:*' -- own/rare 20 1000 1 0 >out 2>err
-    has "file $number of a session that stays is named" "$? $(cat err)" "^1 nopwatch: the journal '/run/nopwatch/[0-9]+_[0-9a-f]{6}' cannot be removed: Input/output error"
+    has "file $number of a session that stays is named" "$? $(cat err)" "$stays"
     "$NOPWATCH" clean >out 2>&1
     is "... and there is nothing behind one clean" "$(cd /run/nopwatch && ls -d -- *[0-9]_* 2>/dev/null)" ""
   done
+  # Each removes a gate and a journal for each session, also the trials of `features`; the answer of `why` is there all the same.
+  for number in 1 2 3 4; do
+    STAYS=$number ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/stay.so "$NOPWATCH" features -j >out 2>err
+    has "file $number of a trial that stays is named" "$? $(cat err)" "$stays"
+    "$NOPWATCH" clean >out 2>&1
+    is "... and there is nothing behind one clean" "$(cd /run/nopwatch && ls -d -- *[0-9]_* 2>/dev/null)" ""
+  done
+  own/rare 1000000 1 1 2000 >/dev/null & rare=$!
+  for number in 1 2; do
+    STAYS=$number ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/stay.so "$NOPWATCH" why -d 100ms "usdt:$PWD/own/rare:rare:step" -p $rare >out 2>err
+    has "file $number of a diagnosis that stays is named" "$? $(cat err)" "$stays"
+    has "... with the answer" "$(cat out)" 'the probe fires'
+    "$NOPWATCH" clean >out 2>&1
+    is "... and there is nothing behind one clean" "$(cd /run/nopwatch && ls -d -- *[0-9]_* 2>/dev/null)" ""
+  done
+  kill $rare
 else
   skip "a journal that cannot be removed" "nothing can be preloaded"
 fi

@@ -175,16 +175,5 @@ int nw_kept_remove(const struct nw_tracefs *fs, const char *name, struct nw_erro
 	if (ret == 0)
 		ret = nw_session_undo(fs, &journal, &contents, NULL, &stuck);
 	nw_journal_contents_free(&contents);
-	if (ret == 0)
-		ret = nw_journal_remove(&journal);
-	else
-		nw_journal_leave(
-			&journal); /* `clean` goes on; an instance that is read (1) waits for it */
-	if (ret < 0) {
-		nw_fail(err, -ret, "not everything of '%s' could be taken away: %s", name,
-			stuck.count ? stuck.item[0] : nw_strerror(-ret));
-		nw_error_hint(err, "`nopwatch clean` tries again");
-	}
-	nw_strings_free(&stuck);
-	return ret < 0 ? ret : 0;
+	return nw_session_settle(&journal, ret, &stuck, err);
 }

@@ -326,3 +326,26 @@ int nw_session_undo(const struct nw_tracefs *fs, const struct nw_journal *journa
 
 	return lowered < 0 ? lowered : gone < 0 ? gone : restored < 0 ? restored : gone;
 }
+
+int nw_session_settle(struct nw_journal *journal, int ret, nw_strings *stuck,
+		      struct nw_error *err)
+{
+	const bool undone = ret == 0;
+
+	if (undone)
+		ret = nw_journal_remove(journal);
+	if (ret < 0) {
+		if (undone)
+			nw_fail(err, EUCLEAN, "the journal '%s/%s' cannot be removed: %s",
+				journal->dir, journal->session, nw_strerror(-ret));
+		else
+			nw_fail(err, EUCLEAN,
+				"not everything of session %s could be taken away: %s",
+				journal->session,
+				stuck->count ? stuck->item[0] : nw_strerror(-ret));
+		nw_error_hint(err, "`nopwatch clean` tries again");
+	}
+	nw_journal_leave(journal);
+	nw_strings_free(stuck);
+	return ret < 0 ? -EUCLEAN : 0;
+}

@@ -23,6 +23,12 @@ int nw_teardown(const struct nw_tracefs *fs, const char *session, nw_strings *st
 int nw_session_undo(const struct nw_tracefs *fs, const struct nw_journal *journal,
 		    const struct nw_journal_contents *contents,
 		    struct nw_semaphores *living, nw_strings *stuck);
+/*
+ * Ends the journal of a session for which one of these returned `ret`: removes it if nothing is left; otherwise it stays
+ * for nw_clean(). Frees `stuck`. Returns 0, or -EUCLEAN: the error says what of which session is left, and why.
+ */
+int nw_session_settle(struct nw_journal *journal, int ret, nw_strings *stuck,
+		      struct nw_error *err);
 /* The steps of a teardown in the present state. */
 int nw_teardown_steps(const struct nw_tracefs *fs, const char *session,
 		      struct nw_steps *out, struct nw_error *err);

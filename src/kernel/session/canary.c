@@ -547,22 +547,7 @@ static int take_away(struct canary *c, struct nw_error *err)
 	int ret = nw_teardown(c->fs, c->journal.session, &stuck);
 
 	nw_expedite_end(&c->journal.expedited);
-	if (ret > 0) {
-		nw_journal_leave(&c->journal); /* nw_clean() removes the instance later */
-		ret = 0;
-	} else if (ret == 0) {
-		ret = nw_journal_remove(&c->journal);
-		if (ret < 0)
-			nw_fail(err, -ret, "the trial's journal cannot be removed: %s",
-				nw_strerror(-ret));
-	} else {
-		nw_fail(err, -ret, "the trial could not be taken away: %s",
-			stuck.count ? stuck.item[0] : "out of memory");
-		nw_error_hint(err, "`nopwatch clean` tries again");
-		nw_journal_leave(&c->journal);
-	}
-	nw_strings_free(&stuck);
-	return ret;
+	return nw_session_settle(&c->journal, ret, &stuck, err);
 }
 
 /* ---- event probes ------------------------------------------------------------------- */

@@ -472,27 +472,7 @@ static int take_away(struct nw_session *session, struct nw_error *err)
 				  session->semaphores, &stuck);
 	nw_expedite_end(&session->journal.expedited);
 	nw_journal_contents_free(&contents);
-	ret = read < 0 ? read : ret;
-	if (ret > 0) {
-		nw_journal_leave(
-			&session->journal); /* nw_clean() removes the instance later */
-		ret = 0;
-	} else if (ret == 0) {
-		ret = nw_journal_remove(&session->journal);
-		if (ret < 0)
-			nw_fail(err, -ret, "the journal '%s/%s' cannot be removed: %s",
-				session->journal.dir, session->journal.session,
-				nw_strerror(-ret));
-		if (ret < 0)
-			nw_error_hint(err, "`nopwatch clean` tries again");
-	} else {
-		nw_fail(err, -ret, "not everything could be taken away: %s",
-			stuck.count ? stuck.item[0] : "out of memory");
-		nw_error_hint(err, "`nopwatch clean` tries again");
-		nw_journal_leave(&session->journal);
-	}
-	nw_strings_free(&stuck);
-	return ret;
+	return nw_session_settle(&session->journal, read < 0 ? read : ret, &stuck, err);
 }
 
 /* Reports instances that stay. All sessions that might read have ended, so another program does. */

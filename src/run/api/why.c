@@ -15,7 +15,7 @@ static int finish(int ret, struct nopwatch_answer *made, struct nopwatch_answer 
 	if (ret == 0)
 		*out = made;
 	else
-		free(made);
+		nopwatch_answer_free(made);
 	return nw_api_done(ret, err, error);
 }
 

@@ -395,6 +395,8 @@ static int gather_kernel(struct nw_gathered *g, struct nw_error *err)
 		nw_tracefs_close(&fs);
 		return ret;
 	}
+	if (ret == -EUCLEAN)
+		g->left = *err;
 	if (ret < 0) /* features that cannot be tried stay unknown */
 		ret = nw_features_find(&fs, g->request->features, false, features, err);
 	g->facts.nop5_safe = ret == 0 && features->has[NW_FEATURE_NOP5_SAFE];

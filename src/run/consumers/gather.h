@@ -27,7 +27,8 @@ struct nw_gathered {
 	struct nw_presence held;
 	struct nw_watch watch;
 	struct nw_features features; /* all unknown if the kernel must not be looked at */
-	struct nw_facts facts;	     /* points to the fields above */
+	struct nw_error left;  /* something that could not be removed; code 0: nothing */
+	struct nw_facts facts; /* points to the fields above */
 };
 
 /* Collects all facts that can be known without arming. It is an error if the spec cannot be parsed; that it matches

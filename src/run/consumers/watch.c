@@ -300,6 +300,8 @@ int nw_watch(struct nw_gathered *g, struct nw_error *err)
 	if (ret == 0) {
 		ret = nw_run(&request, &consumer, &result, &why);
 		finish(&watcher, &result, ret, &why);
+		if (ret == -EUCLEAN || result.unclean)
+			g->left = ret < 0 ? why : result.left;
 		nw_result_free(&result);
 	} else {
 		refuse(&g->watch, &why);
@@ -352,6 +354,10 @@ int nw_find_out_why(const struct nw_request *request, const char *spec,
 		nw_diagnosis_free(out);
 	if (ret == 0)
 		ret = nw_diagnose(&g.facts, out, err);
+	if (ret == 0 && g.left.code) {
+		*err = g.left;
+		ret = -EUCLEAN;
+	}
 	nw_gathered_free(&g);
 	return ret;
 }
