@@ -73,15 +73,13 @@ static const char *place_of(const char *places, uint32_t number, size_t *len)
 }
 
 /* Returns 1; 0: the kernel has no function that is known; -errno. */
-static int enter_function(struct nw_probe *probe)
+static int enter_function(const struct nw_arch *arch, struct nw_probe *probe)
 {
-	struct looking l = {.arch = nw_arch_native(), .call = probe->name};
+	struct looking l = {.arch = arch, .call = probe->name};
 	int ret = 0;
 
 	if (strncmp(probe->name, entry, sizeof(entry) - 1) == 0)
 		l.call += sizeof(entry) - 1;
-	if (!l.arch || !l.arch->syscall_prefix)
-		return 0;
 	ret = nw_kernel_symbols_each("/proc/kallsyms", look, &l);
 	if (ret < 0 || (!l.wrapped && !l.plain))
 		return ret;
@@ -121,7 +119,9 @@ static int attach(struct nw_run *run, struct nw_probe *probe, bool may_try,
 		  struct nw_error *err)
 {
 	struct nw_features *features = &run->live.features;
-	const bool functions = features->has[NW_FEATURE_KPROBE_EVENTS];
+	const struct nw_arch *arch = nw_arch_native();
+	const bool functions = features->has[NW_FEATURE_KPROBE_EVENTS] && arch &&
+			       arch->syscall_prefix;
 	const bool wanted = all_copied(probe) || !functions;
 	int ret = wanted && may_try ? nw_event_probes_try(&run->live.fs, features, err) : 0;
 
@@ -131,7 +131,7 @@ static int attach(struct nw_run *run, struct nw_probe *probe, bool may_try,
 		ret = follow_event(probe);
 		return ret < 0 ? nw_no_memory(err) : 0;
 	}
-	ret = functions ? enter_function(probe) : 0;
+	ret = functions ? enter_function(arch, probe) : 0;
 	if (ret > 0)
 		return 0;
 	if (ret == -ENOMEM)
