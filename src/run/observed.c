@@ -323,9 +323,9 @@ bool nw_observed_line(struct nw_observed *o, char *const *words, size_t count)
 
 	for (size_t i = 0; i < NW_OBSERVED_COUNT; i++) {
 		const bool path = i == NW_OBSERVED_PATH;
-		const char *text = words[path ? 4 : 3];
-		if (strcmp(words[0], words_of[i]) != 0 || count != (path ? 5 : 4))
+		if (count != (path ? 5 : 4) || strcmp(words[0], words_of[i]) != 0)
 			continue;
+		const char *text = words[count - 1];
 		if (nw_parse_u64(words[1], &time) < 0 || nw_parse_u64(words[2], &pid) < 0 ||
 		    (path && nw_parse_u64(words[3], &fd) < 0) || fd > INT32_MAX ||
 		    pid > INT32_MAX || strlen(text) >= NW_OBSERVED_BYTES ||
