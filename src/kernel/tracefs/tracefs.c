@@ -36,14 +36,14 @@ static void take_path(const char *text, char *out, size_t room)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* libtracefs allocates a new path each time, which callers must not free (libtracefs-files(3)). The symbol is weak
- * because a test that knows of leaks in another library defines its own. */
-__attribute__((weak)) const char *__lsan_default_suppressions(void);
-__attribute__((weak)) const char *__lsan_default_suppressions(void)
+/* libtracefs allocates a new path each time, which callers must not free (libtracefs-files(3)). LeakSanitizer has to see the
+ * symbol, which is weak because a test that knows of leaks in another library defines its own. */
+__attribute__((weak, visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
 {
 	return "leak:libtracefs.so";
 }
-const char *__lsan_default_options(void);
+__attribute__((visibility("default"))) const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
 {
 	return "print_suppressions=0";
