@@ -3,10 +3,8 @@
 . "$(dirname "$0")/../lib/tap.sh"
 cd "$TEST_DIR" || exit 1
 "$TESTS_LIB/bombs" . "$TESTS_LIB/../demo/sample.dat" || exit 1
-case $(nm "$NOPWATCH" 2>/dev/null) in
-*__asan_init*) memory=unlimited ;; # which maps terabytes
-*) memory=262144 ;;
-esac
+memory=262144
+! sanitized || memory=unlimited
 
 # ends STATUS PATTERN WORD...: exits so, and says something like that first
 ends() {

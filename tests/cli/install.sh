@@ -9,6 +9,7 @@ run_make() {
 }
 
 [ -x "$top/build/nopwatch" ] || skip_all "it has not been built in $top"
+! sanitized || skip_all "what is installed has no sanitizers"
 ok "make install" run_make install
 is "what is there" "$(cd "$to" && find . -type f ! -name '*.h' ! -path '*/recipes/*' ! -path '*/doc/*' ! -name 'nopwatch-*.1' | sort)" "./usr/local/bin/nopwatch
 ./usr/local/lib/libnopwatch.a

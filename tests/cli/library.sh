@@ -4,6 +4,7 @@
 cd "$TEST_DIR" || exit 1
 top=$(cd "$TESTS_LIB/../.." && pwd)
 [ -x "$top/build/nopwatch" ] || skip_all "it has not been built in $top"
+! sanitized || skip_all "what is installed has no sanitizers"
 sample=$TESTS_LIB/../demo/sample.dat
 
 ok "make install" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" -o all "DESTDIR=$TEST_DIR/root" install

@@ -22,6 +22,7 @@ is "Debian's changelog and the man pages have one version and one date, that of 
 has "which is a date" "$(dated | head -n 1)" '^[0-9.]+ 20[0-9]{2}-[01][0-9]-[0-3][0-9] '
 is "and docs/containers.md names this version's image" "$(grep -oE '\bnopwatch:[0-9][0-9.]*' "$top/docs/containers.md" | sort -u)" "nopwatch:$version"
 
+! sanitized || skip_all "what is installed has no sanitizers"
 ok "make install" env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" -o all install "DESTDIR=$TEST_DIR/to" PREFIX=/usr DOCDIR=/usr/share/doc/nopwatch LIBDIR=/usr/lib/any \
   ZSHCOMPDIR=/usr/share/zsh/vendor-completions
 is "pkg-config has the version" "$(PKG_CONFIG_LIBDIR=$TEST_DIR/to/usr/lib/any/pkgconfig pkg-config --modversion nopwatch)" "$version"

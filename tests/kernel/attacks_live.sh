@@ -7,10 +7,8 @@ x86_64 | aarch64) ;;
 *) skip_all "tests/lib/attacks writes for x86-64 and arm64" ;;
 esac
 need objcopy || skip_all "objcopy is not installed"
-case $(nm "$NOPWATCH" 2>/dev/null) in
-*__asan_init*) most=1048576 ;;
-*) most=1024 ;;
-esac
+most=1024
+! sanitized || most=1048576
 gcc -O2 -fPIC -shared -DLIBRARY "$TESTS_LIB/../programs/modules.c" -o plain.so || exit 1
 modules=$PROGRAMS/modules
 

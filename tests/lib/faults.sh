@@ -6,9 +6,7 @@
 #	fails_with NAME OPTION... COMMAND...	what the options say fails
 FAULTS_LIB=$PWD/faults.so
 export FAULTS_LIB
-case $(nm "$NOPWATCH" 2>/dev/null) in
-*__asan_init*) skip_all "a sanitizer has its own malloc()" ;;
-esac
+! sanitized || skip_all "a sanitizer has its own malloc()"
 gcc -std=gnu11 -D_GNU_SOURCE -O2 -shared -fPIC -o faults.so "$TESTS_LIB/faults.c" -ldl 2>err ||
   skip_all "no shared library of glibc's can be made here"
 readelf -d "$NOPWATCH" 2>/dev/null | grep -q NEEDED || skip_all "nothing can be preloaded into a static program"

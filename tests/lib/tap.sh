@@ -11,6 +11,11 @@
 
 tests=0
 failures=0
+# Does nopwatch have sanitizers in it (SAN=1)? It has another malloc(), maps terabytes, and is not what is installed.
+sanitized() {
+  nm "$NOPWATCH" 2>/dev/null | grep -q __asan_init
+}
+
 # before anybody changes the directory
 TESTS_LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

@@ -705,14 +705,13 @@ int nw_measure_open(const struct nw_measure_options *options, struct nw_measure 
 	if (ok && options->by)
 		ok = nw_strings_add(&out->uses, options->by, strlen(options->by)) == 0;
 	int ret = ok ? nw_by_parse(options->by, out->by, err) : nw_no_memory(err);
-	for (size_t i = 0; ret == 0 && i < options->hist_count; i++)
+	for (size_t i = 0; ret == 0 && i < options->hist_count; i++) {
 		ret = nw_hist_parse(options->hists[i], &out->hists, err);
-	nw_vec_each (&out->hists, hist) {
-		const size_t len = strlen(hist->name);
-		if (ret == 0 && (nw_strings_add(&out->uses, hist->name, len) < 0 ||
-				 (strncmp(hist->name, "json(", 5) == 0 &&
-				  !nw_strings_has(&out->members, hist->name) &&
-				  nw_strings_add(&out->members, hist->name, len) < 0)))
+		const char *name = ret < 0 ? NULL : out->hists.item[i].name;
+		if (name && (nw_strings_add(&out->uses, name, strlen(name)) < 0 ||
+			     (strncmp(name, "json(", 5) == 0 &&
+			      !nw_strings_has(&out->members, name) &&
+			      nw_strings_add(&out->members, name, strlen(name)) < 0)))
 			ret = nw_no_memory(err);
 	}
 	if (ret < 0)
