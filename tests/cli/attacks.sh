@@ -70,8 +70,7 @@ if ! command -v strace >/dev/null; then
 elif ! strace -o /dev/null true 2>/dev/null; then
   skip "which files are opened" "this machine lets nobody trace"
 else
-  # LeakSanitizer wants to trace the program itself
-  tracing=(env "ASAN_OPTIONS=detect_leaks=0" strace -f -y -qq -e "trace=open,openat,openat2" -o)
+  tracing=("${STRACE[@]}" -f -y -qq -e "trace=open,openat,openat2" -o)
   # the list is one that finds something: a command that opens what it names
   LC_ALL=C "${tracing[@]}" log cat secret >/dev/null 2>&1
   is "the list has not everything" "$("$TESTS_LIB/opened" log)" "'$PWD/secret'"

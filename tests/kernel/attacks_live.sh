@@ -65,7 +65,7 @@ opens_nothing_else() {
     "record -q --stack -n 20 -o named.dat uprobe:$modules:leaf -p $target" "report named.dat" "trace --from named.dat" \
     "stat -q -n 20 func:$PWD/zero.so:step(x) -p $target" "why -d 0.1 func:$PWD/zero.so:step -p $target"; do
     # shellcheck disable=SC2086 # words
-    "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" $words >out 2>&1
+    "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" "${STRACE[@]}" -f -y -qq -e trace=open,openat,openat2 -o log "$NOPWATCH" $words >out 2>&1
     read -r got _ <cost
     is "$words: opens nothing that it should not" \
       "$got $("$TESTS_LIB/opened" log zero.so named.dat "$modules" "$NOPWATCH" . /dev/urandom /etc/ld.so.conf{,.d,.d/*})" "0 "
@@ -92,7 +92,7 @@ for name in zero fifo split; do
     named signal.json 1
   done
   if need strace && strace -o /dev/null true 2>/dev/null; then
-    "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" strace -f -y -qq -e trace=open,openat,openat2 -o log \
+    "$PROGRAMS/bounded" cost "${ATTACK_SECONDS:-240}" "${STRACE[@]}" -f -y -qq -e trace=open,openat,openat2 -o log \
       "$NOPWATCH" stat -q --stack -n 20 "uprobe:$modules:leaf" -p $target >out 2>&1
     is "$name: nothing is opened that should not be" "$("$TESTS_LIB/opened" log "$name.so" "$modules" "$NOPWATCH")" ""
     [ $name != zero ] || opens_nothing_else

@@ -7,7 +7,7 @@ for i in $(seq 24); do cp "$PROGRAMS/upgrade" "lib$i" && echo "$i" >>"lib$i"; do
 reads() {
   local specs=() i
   for ((i = 1; i <= $1; i++)); do specs+=("usdt:./lib$i:upgrade:*"); done
-  strace -f -qq -e trace=openat -o trace "$NOPWATCH" stat -j -o out.json -d 0.1 "${specs[@]}" 2>said || return
+  "${STRACE[@]}" -f -qq -e trace=openat -o trace "$NOPWATCH" stat -j -o out.json -d 0.1 "${specs[@]}" 2>said || return
   echo "$(grep -c 'uprobe_profile' trace) $(grep -c 'uprobe_events.*O_RDONLY' trace) $(grep -c '"/proc", ' trace)"
 }
 read -r few few_lists few_looks <<<"$(reads 4)"

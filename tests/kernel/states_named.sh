@@ -86,7 +86,7 @@ holds "where threads sleep is told while others are born all the time" out.json 
 # reading makes more of them than are read, as it does for somebody whose each system call stops.
 if need strace; then
   ok "a trial of sleeps ends, also where reading what it has recorded makes more of it" \
-    timeout -s KILL 60 strace -f -o /dev/null "$NOPWATCH" stat -q --states -o out "usdt:$POOL:pool:*" -- true
+    timeout -s KILL 60 "${STRACE[@]}" -f -o /dev/null "$NOPWATCH" stat -q --states -o out "usdt:$POOL:pool:*" -- true
 else
   skip "a trial of sleeps where reading makes more of them" "strace is not installed"
 fi

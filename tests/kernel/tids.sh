@@ -97,7 +97,7 @@ for i in range(60): threading.Thread(target=time.sleep, args=(60,), daemon=True)
 print("ready", flush=True); time.sleep(60)' >many &
   process=$!
   wait_for grep -q ready many
-  strace -o writes -e trace=openat "$NOPWATCH" stat -q -d 10ms uprobe:libc.so.6:a64l -p $process >out 2>err
+  "${STRACE[@]}" -o writes -e trace=openat "$NOPWATCH" stat -q -d 10ms uprobe:libc.so.6:a64l -p $process >out 2>err
   ok "the threads of a process are written at once" test "$(grep -c 'set_event_pid.*O_WRONLY' writes)" -lt 10
   kill $process
   wait $process 2>/dev/null

@@ -16,6 +16,10 @@ sanitized() {
   nm "$NOPWATCH" 2>/dev/null | grep -q __asan_init
 }
 
+# A list, for behind another command. LeakSanitizer cannot work in a program that is traced.
+# shellcheck disable=SC2034 # for the tests
+STRACE=(env ASAN_OPTIONS=detect_leaks=0 strace)
+
 # before anybody changes the directory
 TESTS_LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

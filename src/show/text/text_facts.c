@@ -343,7 +343,7 @@ void nw_text_overheads(struct nw_output *output, const struct nw_machine_cost *c
 		[NW_COST_RETURN_ALONE] = "a return alone, with uretprobe:",
 		[NW_COST_EVENT] = "a tracepoint of the scheduler"
 	};
-	static const bool left[] = {true};
+	static const bool left[] = {true, false};
 	struct nw_table table = {.columns = 2, .left = left};
 
 	nw_buf_addc(&output->text, '\n');
