@@ -114,6 +114,14 @@ kill -INT $run
 wait $run
 has "one whose instance somebody goes on reading" "$? $(cat err)" \
   '^1 nopwatch: not everything of session [0-9]+_[0-9a-f]{6} could be taken away: .* cannot be removed: Device or resource busy'
+"$NOPWATCH" why -d 60s myserver:request__start -p $server >out 2>err & run=$!
+wait_for armed
+exec 9<"$(our_instances | tail -n 1)/trace_pipe"
+kill -INT $run
+wait $run
+has "so has a diagnosis" "$? $(cat err)" \
+  '^1 nopwatch: not everything of session [0-9]+_[0-9a-f]{6} could be taken away: .* cannot be removed: Device or resource busy'
+has "which gives its answer, too" "$(cat out)" '^Verdict: the probe fires'
 ok "its journal stays" sh -c 'ls /run/nopwatch/*_*'
 exec 9<&-
 ok "and the next takes it away" "$NOPWATCH" clean -q
